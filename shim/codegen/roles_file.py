@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads `roles.yaml`, `results.yaml` and `fault_states.yaml`, and joins them with the functions they speak of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from records import (
+    CLASSES,
+    CONTEXT_NEEDS,
+    FLAVOURS,
+    STICKY,
+    SWITCHES,
+    VERBS,
+    FaultState,
+    Function,
+    Kind,
+    Result,
+    Role,
+    Spec,
+    Symbol,
+)
+from strict_yaml import Mapping, SpecError
+from strict_yaml import load as load_yaml
+
+_ROLE_KEYS = frozenset({"kind", "arg", "flavour", "count", "field", "only"})
+_FUNCTION_KEYS = frozenset({"class", "context", "switches", "may_block", "may_call_back", *VERBS})
+
+
+def _one_of(place: Mapping, key: str, allowed: tuple[str, ...], default: str | None = None) -> str:
+    value = place.take(key, str, default)
+    if value not in allowed:
+        raise place.error(f"'{key}' is one of {', '.join(allowed)}, not '{value}'", key)
+    return value
+
+
+def _results(folder: Path) -> dict[str, Result]:
+    top = load_yaml(folder / "results.yaml")
+    top.only(frozenset({"format", "recorded", "results"}))
+    results = {}
+    values: dict[int, str] = {}
+    entries = top.take("results", Mapping)
+    for name in entries:
+        entry = entries.take(name, Mapping)
+        entry.only(frozenset({"value", "description", "sticky", "first_header"}))
+        value = entry.take("value", int)
+        if value in values:
+            raise entry.error(f"{name} has the value of {values[value]}")
+        values[value] = name
+        results[name] = Result(
+            name=name,
+            value=value,
+            description=entry.take("description", str),
+            sticky=_one_of(entry, "sticky", STICKY, "no"),
+            first_header=entry.take("first_header", str) if "first_header" in entry else None,
+        )
+    return results
+
+
+def _kinds(top: Mapping) -> dict[str, Kind]:
+    kinds = {}
+    entries = top.take("kinds", Mapping)
+    for name in entries:
+        entry = entries.take(name, Mapping)
+        entry.only(frozenset({"types", "dies_with", "owned", "means"}))
+        kinds[name] = Kind(name, entry.texts("types"), entry.texts("dies_with"), entry.take("owned", bool, True),
+                           entry.take("means", str))
+        if not kinds[name].types:
+            raise entry.error(f"{name} has no C type")
+    for name, kind in kinds.items():
+        for owner in kind.dies_with:
+            if owner not in kinds:
+                raise entries.take(name, Mapping).error(f"no kind is called '{owner}'", "dies_with")
+    return kinds
+
+
+def _target(place: Mapping, symbol: Symbol, role: Role, types: tuple[str, ...]) -> bool:
+    """Whether the role's parameter of `symbol` points to the handle. Raises SpecError if no parameter fits."""
+    params = {param.name: param for param in symbol.params or ()}
+    param = next((params[name] for name in role.args if name in params), None)
+    if param is None:
+        raise place.error(f"{symbol.name} has no parameter {' or '.join(role.args)}", "arg")
+    if role.count is not None and role.count not in params:
+        raise place.error(f"{symbol.name} has no parameter {role.count}", "count")
+    base = param.type.removeprefix("const ").rstrip("*").strip()
+    base = base.removesuffix("_v1").removesuffix("_v2")
+    if role.field is None and base not in types:
+        raise place.error(f"{param.text} of {symbol.name} is not a {role.kind} ({', '.join(types)})", "arg")
+    # A host pointer is itself the handle of what it points to; one star more makes it an output.
+    stars = param.type.count("*") - (1 if base == "void" else 0)
+    pointer = stars > 0 and base not in {"CUtensorMap", "CUeglStreamConnection"}
+    if role.verb in {"makes", "finds"} and not pointer and role.kind not in _IN_PLACE:
+        raise place.error(f"{param.text} of {symbol.name} cannot carry a new {role.kind} out", "arg")
+    return pointer
+
+
+# Kinds that begin at a handle the caller already has: a capture on its stream, a registration of its host memory, a
+# mapping at its address, a descriptor in its own memory.
+_IN_PLACE = frozenset({"capture", "host_memory", "vmm_mapping", "tensor_map", "egl_stream"})
+
+
+def _role(place: Mapping, verb: str, kinds: dict[str, Kind], function: Function) -> Role:
+    place.only(_ROLE_KEYS)
+    kind = _one_of(place, "kind", tuple(kinds))
+    role = Role(
+        verb=verb,
+        kind=kind,
+        args=place.texts("arg") if isinstance(place.get("arg"), list) else (place.take("arg", str),),
+        flavour=_one_of(place, "flavour", FLAVOURS, "none"),
+        count=place.take("count", str) if "count" in place else None,
+        field=place.take("field", str) if "field" in place else None,
+        only=place.texts("only") if "only" in place else None,
+    )
+    names = {symbol.name for symbol in function.symbols}
+    for name in role.only or ():
+        if name not in names:
+            raise place.error(f"{function.name} has no variant {name}", "only")
+    concerned = [s for s in function.symbols if s.known_signature and (role.only is None or s.name in role.only)]
+    if not concerned:
+        raise place.error(f"no variant of {function.name} has a known signature")
+    outs = {_target(place, symbol, role, kinds[kind].types) for symbol in concerned}
+    if len(outs) != 1:
+        raise place.error("the parameter is a pointer in some variants only: write one role for each, with 'only'")
+    return replace(role, out=outs.pop())
+
+
+def _function(place: Mapping, function: Function, kinds: dict[str, Kind]) -> Function:
+    place.only(_FUNCTION_KEYS)
+    classes = place.texts("class")
+    for name in classes:
+        if name not in CLASSES:
+            raise place.error(f"no class is called '{name}' (there are: {', '.join(CLASSES)})", "class")
+    if not classes:
+        raise place.error("a function needs a class")
+    context = _one_of(place, "context", CONTEXT_NEEDS)
+    switches = _one_of(place, "switches", SWITCHES, "none")
+    if (context == "switches") != (switches != "none"):
+        raise place.error("'context: switches' and 'switches' go together")
+    return replace(
+        function,
+        classes=classes,
+        context=context,
+        switches=switches,
+        may_block=place.take("may_block", bool, False),
+        may_call_back=place.take("may_call_back", bool, False),
+        roles=tuple(_role(entry, verb, kinds, function) for verb in VERBS for entry in place.maps(verb)),
+    )
+
+
+def _fault_states(folder: Path, spec: Spec, results: dict[str, Result]) -> dict[str, FaultState]:
+    top = load_yaml(folder / "fault_states.yaml")
+    top.only(frozenset({"format", "recorded", "after_sticky_fault", "after_shutdown"}))
+    states = {}
+    entries = top.take("after_sticky_fault", Mapping)
+    for name in entries:
+        entry = entries.take(name, Mapping)
+        entry.only(frozenset({"answer", "cases", "note"}))
+        if name not in spec.functions:
+            raise entry.error(f"no function is called '{name}'")
+        answer = _one_of(entry, "answer", ("success", "fault", *results))
+        states[name] = FaultState(answer, entry.texts("cases"))
+    return states
+
+
+def complete(api: Spec, folder: Path) -> Spec:
+    """`api` with roles, results and fault states. Raises SpecError where the files contradict each other."""
+    results = _results(folder)
+    top = load_yaml(folder / "roles.yaml")
+    top.only(frozenset({"format", "kinds", "functions"}))
+    kinds = _kinds(top)
+    entries = top.take("functions", Mapping)
+    functions = {}
+    for name, function in api.functions.items():
+        if name not in entries:
+            raise entries.error(f"{name} is not classified")
+        functions[name] = _function(entries.take(name, Mapping), function, kinds)
+        for code in function.results:
+            if code not in results:
+                raise SpecError(folder / "driver_api.yaml", 1, f"{name} may return {code}, which results.yaml lacks")
+    for name in entries:
+        if name not in functions:
+            raise entries.error(f"no function is called '{name}'", name)
+    return replace(api, functions=functions, kinds=kinds, results=results,
+                   after_sticky_fault=_fault_states(folder, api, results))
