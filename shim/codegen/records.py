@@ -13,7 +13,9 @@ CLASSES: Final = (
     "graph", "module", "export", "capture", "memory", "other", "passes_through",
 )
 VERBS: Final = ("makes", "finds", "uses", "destroys", "retains", "releases")
-FLAVOURS: Final = ("none", "plain", "async", "pool", "host", "managed", "registered", "graph")
+FLAVOURS: Final = (
+    "none", "plain", "async", "pool", "host", "managed", "registered", "graph", "ipc", "external",
+)
 SWITCHES: Final = ("none", "set", "push", "pop", "create", "destroy")
 CONTEXT_NEEDS: Final = ("ignores", "needs", "switches")
 STICKY: Final = ("no", "observed", "documented")
@@ -67,23 +69,29 @@ class Role:
     # The parameter's names; more than one where ABI variants name it differently.
     args: tuple[str, ...]
     flavour: str = "none"
-    # The parameter that says how many handles `args` points to; none: one.
+    # The parameter that says how many handles `args` points to, or points to that number; none: one.
     count: str | None = None
+    # The parameter that says how many references come or go; none: one.
+    times: str | None = None
+    # The parameter with the object whose references they are; none: the caller's.
+    holder: str | None = None
     # The member that holds the handle, if the parameter points to a structure.
     field: str | None = None
     # The variants it holds for; none: all.
     only: tuple[str, ...] | None = None
-    # The parameter points to the handle (verbs makes and finds; arrays and structures too).
-    out: bool = False
+    # The parameter points to the handle, to several, or to a structure with it; otherwise it is the handle.
+    pointer: bool = False
 
 
 @dataclass(frozen=True)
 class BoundRole:
-    """A role in one symbol: the parameter's position instead of its name."""
+    """A role in one symbol: positions of parameters, from 0, instead of names."""
 
     role: Role
     arg: int
     count: int | None
+    times: int | None
+    holder: int | None
 
 
 @dataclass(frozen=True)
@@ -133,10 +141,21 @@ class Result:
 
 @dataclass(frozen=True)
 class FaultState:
-    """What a function answered after a sticky fault: "success", "fault" (the fault's code) or a result's name."""
+    """What a function answered after a sticky fault: "success", or "fault" for the fault's code."""
 
     answer: str
     cases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Shutdown:
+    """What functions answer in exit handlers that run after the driver's own teardown."""
+
+    answer: str
+    # Those recorded; no other function is known to differ.
+    functions: tuple[str, ...]
+    cases: tuple[str, ...]
+    note: str
 
 
 @dataclass(frozen=True)
@@ -158,6 +177,7 @@ class Spec:
     kinds: dict[str, Kind] = field(default_factory=dict)
     results: dict[str, Result] = field(default_factory=dict)
     after_sticky_fault: dict[str, FaultState] = field(default_factory=dict)
+    after_shutdown: Shutdown | None = None
 
     @cached_property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -174,9 +194,18 @@ class Spec:
         if symbol.params is None:
             return ()
         position = {param.name: index for index, param in enumerate(symbol.params)}
-        bound = []
-        for role in self.functions[symbol.function].roles:
-            if role.only is None or symbol.name in role.only:
-                arg = next(position[name] for name in role.args if name in position)
-                bound.append(BoundRole(role, arg, None if role.count is None else position[role.count]))
-        return tuple(bound)
+
+        def at(name: str | None) -> int | None:
+            return None if name is None else position[name]
+
+        return tuple(
+            BoundRole(
+                role=role,
+                arg=next(position[name] for name in role.args if name in position),
+                count=at(role.count),
+                times=at(role.times),
+                holder=at(role.holder),
+            )
+            for role in self.functions[symbol.function].roles
+            if role.only is None or symbol.name in role.only
+        )

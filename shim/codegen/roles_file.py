@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +19,14 @@ from records import (
     Kind,
     Result,
     Role,
+    Shutdown,
     Spec,
     Symbol,
 )
 from strict_yaml import Mapping, SpecError
 from strict_yaml import load as load_yaml
 
-_ROLE_KEYS = frozenset({"kind", "arg", "flavour", "count", "field", "only"})
+_ROLE_KEYS = frozenset({"kind", "arg", "flavour", "count", "times", "holder", "field", "only"})
 _FUNCTION_KEYS = frozenset({"class", "context", "switches", "may_block", "may_call_back", *VERBS})
 
 
@@ -75,29 +77,31 @@ def _kinds(top: Mapping) -> dict[str, Kind]:
     return kinds
 
 
-def _target(place: Mapping, symbol: Symbol, role: Role, types: tuple[str, ...]) -> bool:
-    """Whether the role's parameter of `symbol` points to the handle. Raises SpecError if no parameter fits."""
+# Kinds that begin at a handle the caller already has: a capture on its stream, a registration of its host memory, a
+# mapping at its address, a descriptor in its own memory, an endpoint at its number.
+_IN_PLACE = frozenset({"capture", "host_memory", "vmm_mapping", "tensor_map", "logical_endpoint"})
+
+
+def _points(place: Mapping, symbol: Symbol, role: Role, types: tuple[str, ...]) -> bool:
+    """Whether the role's parameter of `symbol` points to the handle. Raises SpecError if a parameter does not fit."""
     params = {param.name: param for param in symbol.params or ()}
     param = next((params[name] for name in role.args if name in params), None)
     if param is None:
         raise place.error(f"{symbol.name} has no parameter {' or '.join(role.args)}", "arg")
-    if role.count is not None and role.count not in params:
-        raise place.error(f"{symbol.name} has no parameter {role.count}", "count")
-    base = param.type.removeprefix("const ").rstrip("*").strip()
-    base = base.removesuffix("_v1").removesuffix("_v2")
-    if role.field is None and base not in types:
-        raise place.error(f"{param.text} of {symbol.name} is not a {role.kind} ({', '.join(types)})", "arg")
-    # A host pointer is itself the handle of what it points to; one star more makes it an output.
-    stars = param.type.count("*") - (1 if base == "void" else 0)
-    pointer = stars > 0 and base not in {"CUtensorMap", "CUeglStreamConnection"}
-    if role.verb in {"makes", "finds"} and not pointer and role.kind not in _IN_PLACE:
-        raise place.error(f"{param.text} of {symbol.name} cannot carry a new {role.kind} out", "arg")
-    return pointer
-
-
-# Kinds that begin at a handle the caller already has: a capture on its stream, a registration of its host memory, a
-# mapping at its address, a descriptor in its own memory.
-_IN_PLACE = frozenset({"capture", "host_memory", "vmm_mapping", "tensor_map", "egl_stream"})
+    for key, name in (("count", role.count), ("times", role.times), ("holder", role.holder)):
+        if name is not None and name not in params:
+            raise place.error(f"{symbol.name} has no parameter {name}", key)
+    if role.field is not None:
+        return True
+    base = re.sub(r"^const |[* ]+$", "", param.type)
+    base = re.sub(r"_v\d+$", "", base)
+    if base not in types:
+        raise place.error(f"'{param.text}' of {symbol.name} is no {role.kind} ({', '.join(types)})", "arg")
+    # Host memory and tensor maps are named by their address, so that their own star is no level of indirection.
+    stars = param.type.count("*") - (1 if base in {"void", "CUtensorMap"} else 0)
+    if role.verb in {"makes", "finds"} and stars == 0 and role.kind not in _IN_PLACE:
+        raise place.error(f"'{param.text}' of {symbol.name} cannot carry a {role.kind} out", "arg")
+    return stars > 0
 
 
 def _role(place: Mapping, verb: str, kinds: dict[str, Kind], function: Function) -> Role:
@@ -109,6 +113,8 @@ def _role(place: Mapping, verb: str, kinds: dict[str, Kind], function: Function)
         args=place.texts("arg") if isinstance(place.get("arg"), list) else (place.take("arg", str),),
         flavour=_one_of(place, "flavour", FLAVOURS, "none"),
         count=place.take("count", str) if "count" in place else None,
+        times=place.take("times", str) if "times" in place else None,
+        holder=place.take("holder", str) if "holder" in place else None,
         field=place.take("field", str) if "field" in place else None,
         only=place.texts("only") if "only" in place else None,
     )
@@ -119,10 +125,10 @@ def _role(place: Mapping, verb: str, kinds: dict[str, Kind], function: Function)
     concerned = [s for s in function.symbols if s.known_signature and (role.only is None or s.name in role.only)]
     if not concerned:
         raise place.error(f"no variant of {function.name} has a known signature")
-    outs = {_target(place, symbol, role, kinds[kind].types) for symbol in concerned}
-    if len(outs) != 1:
+    points = {_points(place, symbol, role, kinds[kind].types) for symbol in concerned}
+    if len(points) != 1:
         raise place.error("the parameter is a pointer in some variants only: write one role for each, with 'only'")
-    return replace(role, out=outs.pop())
+    return replace(role, pointer=points.pop())
 
 
 def _function(place: Mapping, function: Function, kinds: dict[str, Kind]) -> Function:
@@ -148,7 +154,7 @@ def _function(place: Mapping, function: Function, kinds: dict[str, Kind]) -> Fun
     )
 
 
-def _fault_states(folder: Path, spec: Spec, results: dict[str, Result]) -> dict[str, FaultState]:
+def _fault_states(folder: Path, spec: Spec) -> tuple[dict[str, FaultState], Shutdown]:
     top = load_yaml(folder / "fault_states.yaml")
     top.only(frozenset({"format", "recorded", "after_sticky_fault", "after_shutdown"}))
     states = {}
@@ -158,9 +164,19 @@ def _fault_states(folder: Path, spec: Spec, results: dict[str, Result]) -> dict[
         entry.only(frozenset({"answer", "cases", "note"}))
         if name not in spec.functions:
             raise entry.error(f"no function is called '{name}'")
-        answer = _one_of(entry, "answer", ("success", "fault", *results))
-        states[name] = FaultState(answer, entry.texts("cases"))
-    return states
+        states[name] = FaultState(_one_of(entry, "answer", ("success", "fault")), entry.texts("cases"))
+    entry = top.take("after_shutdown", Mapping)
+    entry.only(frozenset({"answer", "functions", "cases", "note"}))
+    shutdown = Shutdown(
+        answer=_one_of(entry, "answer", tuple(spec.results)),
+        functions=entry.texts("functions"),
+        cases=entry.texts("cases"),
+        note=entry.take("note", str),
+    )
+    for name in shutdown.functions:
+        if name not in spec.functions:
+            raise entry.error(f"no function is called '{name}'", "functions")
+    return states, shutdown
 
 
 def complete(api: Spec, folder: Path) -> Spec:
@@ -181,5 +197,6 @@ def complete(api: Spec, folder: Path) -> Spec:
     for name in entries:
         if name not in functions:
             raise entries.error(f"no function is called '{name}'", name)
-    return replace(api, functions=functions, kinds=kinds, results=results,
-                   after_sticky_fault=_fault_states(folder, api, results))
+    spec = replace(api, functions=functions, kinds=kinds, results=results)
+    states, shutdown = _fault_states(folder, spec)
+    return replace(spec, after_sticky_fault=states, after_shutdown=shutdown)
