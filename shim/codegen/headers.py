@@ -24,7 +24,8 @@ SYSTEM_HEADERS = {
     "EGL/egl.h": "typedef int EGLint; typedef void *EGLDisplay;",
     "EGL/eglext.h": "typedef void *EGLStreamKHR; typedef void *EGLImageKHR; typedef void *EGLSyncKHR;",
     "vdpau/vdpau.h": "typedef unsigned int VdpDevice, VdpVideoSurface, VdpOutputSurface, VdpFuncId;"
-    " typedef int VdpStatus; typedef VdpStatus VdpGetProcAddress(VdpDevice device, VdpFuncId function_id, void **function_pointer);",
+    " typedef int VdpStatus;"
+    " typedef VdpStatus VdpGetProcAddress(VdpDevice device, VdpFuncId function_id, void **function_pointer);",
 }
 
 
