@@ -22,8 +22,16 @@ def _sequence(items: Iterable[str]) -> str:
 
 def _wrapped(indent: str, text: str) -> str:
     # YAML folds a line break inside brackets into nothing, so long lists may be wrapped at any blank after a comma.
-    return "\n".join(textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ",
-                                   break_long_words=False, break_on_hyphens=False))
+    return "\n".join(
+        textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent + "  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def _quoted(text: str) -> str:
@@ -73,7 +81,9 @@ def text(spec: Spec) -> str:
     lines = ["format: 1", _sources(spec.sources), "functions:"]
     for _, function in sorted(spec.functions.items()):
         lines += _function(function)
-    lines += ["# Variables in the driver's data segment: no call passes through them, so nothing here can reach them.",
-              "data_objects:"]
+    lines += [
+        "# Variables in the driver's data segment: no call passes through them, so nothing here can reach them.",
+        "data_objects:",
+    ]
     lines += [f"  - {name}" for name in sorted(spec.data_objects)]
     return HEAD + "\n".join(lines) + "\n"

@@ -85,8 +85,12 @@ def _parse(include: Path) -> Any:
 def _signature(kind: Any) -> tuple[str, ...]:
     # A parameter's own const is no part of the type, and some prototypes have it where their typedef does not.
     types = (kind.get_result(), *kind.argument_types())
-    return tuple(type_.get_canonical().spelling.removeprefix("const ") if type_.kind != cindex.TypeKind.POINTER
-                 else type_.get_canonical().spelling for type_ in types)
+    return tuple(
+        type_.get_canonical().spelling.removeprefix("const ")
+        if type_.kind != cindex.TypeKind.POINTER
+        else type_.get_canonical().spelling
+        for type_ in types
+    )
 
 
 def _versions(unit: Any) -> dict[tuple[str, bool], list[tuple[int, tuple[str, ...]]]]:

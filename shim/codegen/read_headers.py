@@ -96,11 +96,13 @@ def merge(read_now: Spec, existing: Spec) -> Spec:
                 symbols[symbol.name] = symbol
             elif fresh is not None and fresh.params is None and symbol.params is not None:
                 symbols[symbol.name] = replace(
-                    fresh, params=symbol.params, returns=symbol.returns, since=symbol.since, note=symbol.note)
+                    fresh, params=symbol.params, returns=symbol.returns, since=symbol.since, note=symbol.note
+                )
             elif fresh is not None:
                 symbols[symbol.name] = replace(fresh, note=symbol.note)
         functions[name] = replace(
-            new, symbols=tuple(symbols.values()), results=new.results or old.results, note=old.note)
+            new, symbols=tuple(symbols.values()), results=new.results or old.results, note=old.note
+        )
     return replace(read_now, functions=functions)
 
 

@@ -9,12 +9,34 @@ from typing import Final
 
 # The order of each tuple is the numbering in the generated tables: append, never insert.
 CLASSES: Final = (
-    "create", "destroy", "context", "alloc", "free", "launch", "sync", "query",
-    "graph", "module", "export", "capture", "memory", "other", "passes_through",
+    "create",
+    "destroy",
+    "context",
+    "alloc",
+    "free",
+    "launch",
+    "sync",
+    "query",
+    "graph",
+    "module",
+    "export",
+    "capture",
+    "memory",
+    "other",
+    "passes_through",
 )
 VERBS: Final = ("makes", "finds", "uses", "destroys", "retains", "releases")
 FLAVOURS: Final = (
-    "none", "plain", "async", "pool", "host", "managed", "registered", "graph", "ipc", "external",
+    "none",
+    "plain",
+    "async",
+    "pool",
+    "host",
+    "managed",
+    "registered",
+    "graph",
+    "ipc",
+    "external",
 )
 SWITCHES: Final = ("none", "set", "push", "pop", "create", "destroy")
 CONTEXT_NEEDS: Final = ("ignores", "needs", "switches")

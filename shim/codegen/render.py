@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from spec import SPEC_FOLDER
 
 

@@ -23,7 +23,7 @@ from records import (
     Spec,
     Symbol,
 )
-from strict_yaml import Mapping, SpecError
+from strict_yaml import Mapping
 from strict_yaml import load as load_yaml
 
 _ROLE_KEYS = frozenset({"kind", "arg", "flavour", "count", "times", "holder", "field", "only"})
@@ -37,7 +37,7 @@ def _one_of(place: Mapping, key: str, allowed: tuple[str, ...], default: str | N
     return value
 
 
-def _results(folder: Path) -> dict[str, Result]:
+def _results(folder: Path, api: Spec) -> dict[str, Result]:
     top = load_yaml(folder / "results.yaml")
     top.only(frozenset({"format", "recorded", "results"}))
     results = {}
@@ -57,6 +57,10 @@ def _results(folder: Path) -> dict[str, Result]:
             sticky=_one_of(entry, "sticky", STICKY, "no"),
             first_header=entry.take("first_header", str) if "first_header" in entry else None,
         )
+    for function in api.functions.values():
+        for code in function.results:
+            if code not in results:
+                raise entries.error(f"{code} is missing, which {function.name} is documented to return")
     return results
 
 
@@ -66,8 +70,13 @@ def _kinds(top: Mapping) -> dict[str, Kind]:
     for name in entries:
         entry = entries.take(name, Mapping)
         entry.only(frozenset({"types", "dies_with", "owned", "means"}))
-        kinds[name] = Kind(name, entry.texts("types"), entry.texts("dies_with"), entry.take("owned", bool, True),
-                           entry.take("means", str))
+        kinds[name] = Kind(
+            name,
+            entry.texts("types"),
+            entry.texts("dies_with"),
+            entry.take("owned", bool, True),
+            entry.take("means", str),
+        )
         if not kinds[name].types:
             raise entry.error(f"{name} has no C type")
     for name, kind in kinds.items():
@@ -181,7 +190,7 @@ def _fault_states(folder: Path, spec: Spec) -> tuple[dict[str, FaultState], Shut
 
 def complete(api: Spec, folder: Path) -> Spec:
     """`api` with roles, results and fault states. Raises SpecError where the files contradict each other."""
-    results = _results(folder)
+    results = _results(folder, api)
     top = load_yaml(folder / "roles.yaml")
     top.only(frozenset({"format", "kinds", "functions"}))
     kinds = _kinds(top)
@@ -191,9 +200,6 @@ def complete(api: Spec, folder: Path) -> Spec:
         if name not in entries:
             raise entries.error(f"{name} is not classified")
         functions[name] = _function(entries.take(name, Mapping), function, kinds)
-        for code in function.results:
-            if code not in results:
-                raise SpecError(folder / "driver_api.yaml", 1, f"{name} may return {code}, which results.yaml lacks")
     for name in entries:
         if name not in functions:
             raise entries.error(f"no function is called '{name}'", name)

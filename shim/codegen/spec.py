@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data files of `shim/spec` as records: what every generator works from.
 
-    spec = load()
-    for symbol in spec.symbols: ...            # sorted by name
-    spec.functions["cuStreamDestroy"].roles    # what the function does to handles, in any of its ABI variants
-    spec.roles_of(spec.symbol["cuStreamDestroy_v2"])   # the same for one variant, with parameter positions
+spec = load()
+for symbol in spec.symbols: ...            # sorted by name
+spec.functions["cuStreamDestroy"].roles    # what the function does to handles, in any of its ABI variants
+spec.roles_of(spec.symbol["cuStreamDestroy_v2"])   # the same for one variant, with parameter positions
 """
 
 from __future__ import annotations
@@ -34,9 +34,25 @@ from records import (
 from strict_yaml import SpecError
 
 __all__ = [
-    "CLASSES", "CONTEXT_NEEDS", "FLAVOURS", "SPEC_FOLDER", "SWITCHES", "VERBS",
-    "BoundRole", "FaultState", "Function", "Kind", "Param", "Result", "Role", "Sources", "Spec", "SpecError", "Symbol",
-    "load", "load_api",
+    "CLASSES",
+    "CONTEXT_NEEDS",
+    "FLAVOURS",
+    "SPEC_FOLDER",
+    "SWITCHES",
+    "VERBS",
+    "BoundRole",
+    "FaultState",
+    "Function",
+    "Kind",
+    "Param",
+    "Result",
+    "Role",
+    "Sources",
+    "Spec",
+    "SpecError",
+    "Symbol",
+    "load",
+    "load_api",
 ]
 
 SPEC_FOLDER: Final = Path(__file__).resolve().parent.parent / "spec"

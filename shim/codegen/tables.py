@@ -45,7 +45,11 @@ def fnv1a(texts: Sequence[str]) -> int:
 def _role(bound: BoundRole) -> dict[str, object]:
     role = bound.role
     return {
-        "verb": role.verb, "kind": role.kind, "flavour": role.flavour, "pointer": role.pointer, "field": role.field,
+        "verb": role.verb,
+        "kind": role.kind,
+        "flavour": role.flavour,
+        "pointer": role.pointer,
+        "field": role.field,
         "out": role.pointer and role.verb in {"makes", "finds", "retains"},
         "arg": bound.arg,
         "count": NO_ARG if bound.count is None else bound.count,
@@ -69,39 +73,51 @@ def values(spec: Spec) -> dict[str, object]:
     symbols = []
     for symbol in spec.symbols:
         bound = spec.roles_of(symbol)
-        symbols.append({
-            "name": symbol.name,
-            "function": function_index[symbol.function],
-            "since": symbol.since or 0,
-            "params_first": params.first(symbol.params or ()),
-            "argc": len(symbol.params or ()),
-            "roles_first": roles.first(bound),
-            "roles_count": len(bound),
-            "per_thread": symbol.per_thread,
-            "returns_result": symbol.known_signature and symbol.returns == "CUresult",
-            "known_signature": symbol.known_signature,
-        })
+        symbols.append(
+            {
+                "name": symbol.name,
+                "function": function_index[symbol.function],
+                "since": symbol.since or 0,
+                "params_first": params.first(symbol.params or ()),
+                "argc": len(symbol.params or ()),
+                "roles_first": roles.first(bound),
+                "roles_count": len(bound),
+                "per_thread": symbol.per_thread,
+                "returns_result": symbol.known_signature and symbol.returns == "CUresult",
+                "known_signature": symbol.known_signature,
+            }
+        )
 
     rows = []
     for function in functions:
         state = spec.after_sticky_fault.get(function.name)
-        rows.append({
-            "function": function,
-            "classes": sum(1 << CLASSES.index(name) for name in function.classes),
-            "after_sticky_fault": state.answer if state else "unrecorded",
-            "results_first": documented.first(result_index[name] for name in function.results),
-            "symbols_first": family.first(symbol_index[symbol.name] for symbol in function.symbols),
-        })
+        rows.append(
+            {
+                "function": function,
+                "classes": sum(1 << CLASSES.index(name) for name in function.classes),
+                "after_sticky_fault": state.answer if state else "unrecorded",
+                "results_first": documented.first(result_index[name] for name in function.results),
+                "symbols_first": family.first(symbol_index[symbol.name] for symbol in function.symbols),
+            }
+        )
 
     return {
-        "classes": CLASSES, "verbs": VERBS, "flavours": FLAVOURS, "context_needs": CONTEXT_NEEDS, "switches": SWITCHES,
+        "classes": CLASSES,
+        "verbs": VERBS,
+        "flavours": FLAVOURS,
+        "context_needs": CONTEXT_NEEDS,
+        "switches": SWITCHES,
         "stickiness": STICKY,
         "kinds": list(spec.kinds.values()),
         "api_hash": fnv1a([symbol.name for symbol in spec.symbols] + list(spec.kinds)),
-        "symbols": symbols, "functions": rows, "results": results,
+        "symbols": symbols,
+        "functions": rows,
+        "results": results,
         "results_by_name": sorted(range(len(results)), key=lambda index: results[index].name),
-        "params": params.items, "roles": [_role(role) for role in roles.items],
-        "documented": documented.items, "family": family.items,
+        "params": params.items,
+        "roles": [_role(role) for role in roles.items],
+        "documented": documented.items,
+        "family": family.items,
         "no_arg": NO_ARG,
     }
 
