@@ -55,7 +55,9 @@ def write_stage(source: Path, packages: Path, scripts: Path, python: str) -> Non
     for name, target in metadata.scripts.items():
         module, function = target.split(":")
         launcher = scripts / name
-        write_if_changed(launcher, LAUNCHER.format(python=python, packages=str(packages), module=module, function=function))
+        write_if_changed(
+            launcher, LAUNCHER.format(python=python, packages=str(packages), module=module, function=function)
+        )
         launcher.chmod(0o755)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up the test cases of Meson test logs (GoogleTest, pytest, plain programs) and says whether the run counts as passed."""
+"""Adds up the test cases of Meson test logs and says whether the run counts as passed."""
 
 from __future__ import annotations
 
@@ -125,7 +125,9 @@ def count_log(lines: Iterable[str]) -> Totals:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("logs", nargs="+", type=Path, metavar="testlog.json")
-    parser.add_argument("--skipped", action="append", default=[], metavar="REASON", help="a suite that could not be tried at all")
+    parser.add_argument(
+        "--skipped", action="append", default=[], metavar="REASON", help="a suite that could not be tried at all"
+    )
     options = parser.parse_args(arguments)
     totals = Totals(skipped=len(options.skipped), skips=list(options.skipped))
     for log in options.logs:
