@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from cufault.scenario.expand import Case, cases
 from cufault.scenario.load import ScenarioFile, find, load
 from cufault.scenario.model import Expect, Fault, Scenario, Step
 
-__all__ = ["Case", "Expect", "Fault", "Scenario", "ScenarioFile", "Step", "cases", "find", "load"]
+__all__ = ["Expect", "Fault", "Scenario", "ScenarioFile", "Step", "find", "load"]

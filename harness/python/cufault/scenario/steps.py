@@ -196,7 +196,7 @@ class StepParser:
         verb = next(key for key in fields.table.entries if key in VERBS)
         wanted = ("buffer",) if verb == "deallocate" else tuple(KINDS)
         name = self.names.live(node, verb, wanted)
-        if verb == "drop":
+        if verb in ("drop", "deallocate"):
             self.names.gone[name] = step_id
         return (name,), self.names.kinds[name], {}
 

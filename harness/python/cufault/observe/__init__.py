@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Python child shows of itself: `site/` is put first in its PYTHONPATH and needs nothing of this package there."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+
+def site_folder() -> Path:
+    """The folder with sitecustomize and its helpers."""
+    return Path(str(resources.files("cufault").joinpath("observe", "site")))

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Appends what this process shows to observation.<pid>.jsonl in the run folder; the format is in harness/FORMATS.md.
+
+Imports only what any interpreter has loaded or built in, for it runs in every Python process of a command, and writes
+its own JSON, for it writes during finalization too. It makes no driver call, and reads no repr of a stranger's object:
+a repr may make one.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import os
+import sys
+import time
+import warnings
+TYPE_CHECKING = False  # typing itself would cost every process 8 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+CLOCK_MONOTONIC = 1
+MAX_DEPTH = 6
+MAX_TEXT = 64 * 1024
+
+# Attributes under which libraries keep the driver's result on an exception.
+_CODE_ATTRIBUTES = ("code", "result", "status", "error", "err", "errcode", "cu_result")
+
+_folder = os.path.dirname(os.environ.get("CUFAULT_PLAN", ""))
+_attached = False
+_fd = -1
+_fd_pid = 0
+_step: str | None = None
+_about: dict[str, Any] = {"subject": None, "versions": {}, "warning_filter": "program"}
+
+
+# --- JSON --------------------------------------------------------------------------------------------------------------
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _text(text: str) -> str:
+    if len(text) > MAX_TEXT:
+        text = text[:MAX_TEXT] + "..."
+    parts = []
+    for sign in text:
+        if sign in _ESCAPES:
+            parts.append(_ESCAPES[sign])
+        elif sign < " " or "\ud800" <= sign <= "\udfff":
+            parts.append(f"\\u{ord(sign):04x}" if sign < " " else "\\ufffd")
+        else:
+            parts.append(sign)
+    return '"' + "".join(parts) + '"'
+
+
+def _json(value: Any) -> str:
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        return repr(float(value)) if value - value == 0 else "null"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(str(key))}: {_json(item)}" for key, item in value.items()) + "}"
+    return "[" + ", ".join(_json(item) for item in value) + "]"
+
+
+# --- events ------------------------------------------------------------------------------------------------------------
+
+
+def event(name: str, **keys: Any) -> None:
+    """Appends one event; a failing write is dropped, for the program under test must not notice."""
+    try:
+        _write(name, keys)
+    except OSError:
+        pass
+
+
+def _write(name: str, keys: dict[str, Any]) -> None:
+    global _fd, _fd_pid
+    pid = os.getpid()
+    lines = ""
+    if _fd_pid != pid:  # the first event, or the first one after a fork
+        path = f"{_folder}/observation.{pid}.jsonl"
+        fresh = not os.path.exists(path)  # a process that executed another program goes on in the same file
+        _fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        _fd_pid = pid
+        if fresh:
+            argv = [str(argument) for argument in getattr(sys, "orig_argv", None) or getattr(sys, "argv", [])]
+            versions = {"python": sys.version.split()[0], **_about["versions"]}
+            head = {"format": 1, "argv": argv, "language": "python", "subject": _about["subject"], "versions": versions,
+                    "warning_filter": _about["warning_filter"]}
+            lines = _line("process", pid, head)
+    lines += _line(name, pid, keys)
+    os.write(_fd, lines.encode("utf-8", "replace"))
+
+
+def _line(name: str, pid: int, keys: dict[str, Any]) -> str:
+    head = {"event": name, "pid": pid, "time_ns": time.clock_gettime_ns(CLOCK_MONOTONIC), "step": _step}
+    return _json({**head, **keys}) + "\n"
+
+
+def describe_process(subject: str | None, versions: dict[str, str], warning_filter: str) -> None:
+    """What the `process` event is to say; before any other event."""
+    _about.update(subject=subject, versions=versions, warning_filter=warning_filter)
+
+
+def set_step(name: str | None) -> None:
+    """The step that events belong to from here on."""
+    global _step
+    _step = name
+
+
+# --- exceptions --------------------------------------------------------------------------------------------------------
+
+
+def qualified(cls: type) -> str:
+    """A class's full name."""
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _mro(cls: type) -> list[str]:
+    return [qualified(base) for base in cls.__mro__]
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:
+        return f"<str() of this exception raised {type(broken).__name__}>"
+
+
+def code_of(error: BaseException) -> int | None:
+    """The CUresult that the library attached to the exception, by attribute or as an argument of that type."""
+    if isinstance(error, (SystemExit, OSError)):
+        return None
+    for name in _CODE_ATTRIBUTES:
+        value = getattr(error, name, None)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1000:
+            return int(value)
+    for argument in error.args:
+        if isinstance(argument, int) and type(argument).__name__.endswith("CUresult"):
+            return int(argument)
+    return None
+
+
+def _traceback(error: BaseException) -> str:
+    lines = []
+    frame = error.__traceback__
+    while frame is not None and len(lines) < 64:
+        code = frame.tb_frame.f_code
+        lines.append(f'  File "{code.co_filename}", line {frame.tb_lineno}, in {code.co_name}')
+        frame = frame.tb_next
+    return "\n".join(lines)
+
+
+def describe(error: BaseException, depth: int = 0) -> dict[str, Any]:
+    """An exception with its notes, cause and context, as the format has it."""
+    cls = type(error)
+    cause, context = error.__cause__, error.__context__
+    notes = getattr(error, "__notes__", None)
+    deeper = depth < MAX_DEPTH
+    return {
+        "type": cls.__qualname__, "module": cls.__module__, "mro": _mro(cls), "message": _message(error),
+        "code": code_of(error), "notes": [str(note) for note in notes] if isinstance(notes, list) else [],
+        "cause": describe(cause, depth + 1) if cause is not None and deeper else None,
+        "context": describe(context, depth + 1) if context is not None and context is not cause and deeper else None,
+        "traceback": _traceback(error),
+    }
+
+
+def exception(error: BaseException, handled: bool) -> None:
+    """Records an exception that left a step, a test, a thread or the program."""
+    event("exception", **describe(error), handled=handled)
+
+
+# --- hooks -------------------------------------------------------------------------------------------------------------
+
+
+def _what(value: Any) -> str | None:
+    """An object by its type, or a function by its name."""
+    if value is None:
+        return None
+    name = getattr(value, "__qualname__", None)
+    if isinstance(name, str):
+        return f"{getattr(value, '__module__', '?')}.{name}"
+    return f"a {qualified(type(value))}"
+
+
+def _unraisable(arguments: Any) -> None:
+    error = arguments.exc_value
+    cls = arguments.exc_type
+    event("unraisable", type=cls.__qualname__, module=cls.__module__, mro=_mro(cls),
+          message=_message(error) if error is not None else "", object=_what(arguments.object), err_msg=arguments.err_msg,
+          warning_mro=_mro(cls) if issubclass(cls, Warning) else None)
+
+
+def _audit(name: str, arguments: tuple[Any, ...]) -> None:
+    # Raised whatever hook the program has put in place; every other audit event leaves at the first comparison.
+    if name == "sys.unraisablehook":
+        _unraisable(arguments[1])
+    elif name == "sys.excepthook":
+        error = arguments[2]
+        if isinstance(error, BaseException):
+            exception(error, handled=False)
+
+
+def _hook_threads() -> None:
+    # threading takes its excepthook from _thread when it is imported, which is usually later than this.
+    inner = _thread._excepthook  # type: ignore[attr-defined]
+
+    def excepthook(arguments: Any, /) -> Any:
+        error = arguments.exc_value
+        if error is not None and not isinstance(error, SystemExit):
+            exception(error, handled=False)
+        return inner(arguments)
+
+    _thread._excepthook = excepthook  # type: ignore[attr-defined]
+    threading = sys.modules.get("threading")
+    if threading is not None and getattr(threading, "excepthook", None) is inner:
+        threading.excepthook = threading.__excepthook__ = excepthook  # type: ignore[attr-defined]
+
+
+def _hook_warnings() -> None:
+    # The one function that every shown warning passes, from C and from Python; catch_warnings(record=True), with which
+    # pytest collects, replaces only what that function calls.
+    inner = warnings._showwarnmsg  # type: ignore[attr-defined]
+
+    def showwarnmsg(message: Any) -> Any:
+        category = message.category
+        event("warning", category=category.__qualname__, module=category.__module__, mro=_mro(category),
+              message=str(message.message), filename=message.filename, lineno=message.lineno)
+        return inner(message)
+
+    warnings._showwarnmsg = showwarnmsg  # type: ignore[attr-defined]
+
+
+def preloaded() -> bool:
+    """Whether the preload library is mapped into this process."""
+    wanted = os.path.realpath(os.path.join(_folder, "preload", "libcuda.so.1"))
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            return any(line.rstrip().endswith(wanted) for line in maps)
+    except OSError:
+        return False
+
+
+def _finalizing() -> None:
+    set_step(None)
+    event("finalizing", preloaded=preloaded())
+
+
+def attach() -> None:
+    """Installs the hooks, once a process."""
+    global _attached
+    if _attached or not _folder:
+        return
+    _attached = True
+    sys.addaudithook(_audit)
+    _hook_warnings()
+    _hook_threads()
+    atexit.register(_finalizing)  # the first one registered is the last one run
