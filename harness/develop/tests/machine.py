@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small tree with the real ./dev, on a machine whose apt, pip, sudo and dpkg only write down that they were called."""
+"""A small tree with the real ./dev, on a machine whose apt, pip, sudo and dpkg only note that they were called."""
 
 from __future__ import annotations
 
