@@ -42,6 +42,7 @@ void Context::end(Driver& driver) {
   active = false;
   legacy_.reset();
   per_thread_.clear();
+  waits.clear();
   driver.memory.drop_of(*this);
 }
 

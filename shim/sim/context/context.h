@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "context/owned.h"
 #include "core/api.h"
 #include "core/handles.h"
+#include "stream/engine.h"
 
 namespace cufault::sim {
 
@@ -49,6 +51,7 @@ struct Context : Object, std::enable_shared_from_this<Context> {
   std::array<std::size_t, CU_LIMIT_MAX> limits{};
   CUfunc_cache cache = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig bank_size = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+  std::vector<Point> waits;  // what all later work of the context waits for (cuCtxWaitEvent)
 
  private:
   std::shared_ptr<Stream> legacy_;

@@ -3,6 +3,8 @@
 #include "context/context.h"
 #include "core/call.h"
 #include "device/device.h"
+#include "graph/capture.h"
+#include "memory/pool.h"
 #include "stream/stream.h"
 
 using namespace cufault::sim;
@@ -26,6 +28,13 @@ std::shared_ptr<Context> context_to_switch_to(Call& call, CUcontext handle) {
     refuse(CUDA_ERROR_INVALID_CONTEXT);
   }
   return call.use<Context>(handle, CUDA_ERROR_INVALID_CONTEXT);
+}
+
+void synchronize(Call& call, const Context& context) {
+  refuse_in_captured_context(call, context);
+  drain(call, context);
+  call.require_no_fault();
+  trim_pools(context.device);
 }
 
 }  // namespace
@@ -159,17 +168,13 @@ CUresult CUDAAPI cuCtxDetach(CUcontext handle) {
 
 CUresult CUDAAPI cuCtxSynchronize(void) {
   return api(__func__, kFaults, [&](Call& call) {
-    const auto context = call.current();
-    drain(call, *context);
-    call.require_no_fault();
+    synchronize(call, *std::shared_ptr(call.current()));
   });
 }
 
 CUresult CUDAAPI cuCtxSynchronize_v2(CUcontext handle) {
   return api(__func__, kFaults, [&](Call& call) {
-    const auto context = context_or_current(call, handle);
-    drain(call, *context);
-    call.require_no_fault();
+    synchronize(call, *context_or_current(call, handle));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/api.h"
 
@@ -42,7 +43,9 @@ struct Device {
 
   std::shared_ptr<Pool> default_pool;
   std::shared_ptr<Pool> current_pool;
+  std::vector<std::weak_ptr<Pool>> pools;
   std::uint64_t used_memory = 0;
+  std::uint64_t graph_used = 0, graph_used_high = 0, graph_reserved = 0, graph_reserved_high = 0;
 };
 
 }  // namespace cufault::sim

@@ -2,27 +2,51 @@
 // Recording and waiting.
 #include "event/event.h"
 
+#include <algorithm>
 #include <chrono>
 
+#include "context/context.h"
 #include "core/driver.h"
 #include "stream/stream.h"
 
 namespace cufault::sim {
 
+namespace {
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+bool Event::done() const noexcept {
+  return std::all_of(points.begin(), points.end(), [](const Point& point) { return point.reached(); });
+}
+
 void record(Driver& driver, Event& event, const std::shared_ptr<Stream>& stream) {
   auto time = std::make_shared<std::int64_t>(0);
   Operation operation;
-  operation.run = [time] {
-    *time = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  };
+  operation.run = [time] { *time = now(); };
   event.time = std::move(time);
-  event.point = submit(driver, stream, std::move(operation));
+  event.points = {submit(driver, stream, std::move(operation))};
+}
+
+void record_context(Driver& driver, Event& event, const Context& context) {
+  event.time = std::make_shared<std::int64_t>(now());
+  event.points.clear();
+  for (const auto& stream : driver.engine.busy())
+    if (stream->context.get() == &context) event.points.push_back({stream, stream->submitted});
+}
+
+void wait_in_context(const Event& event, Context& context) {
+  for (const Point& point : event.points)
+    if (!point.reached()) context.waits.push_back(point);
 }
 
 void wait_event(Driver& driver, const Event& event, const std::shared_ptr<Stream>& stream) {
   if (!event.recorded() || event.done()) return;
   Operation operation;
-  operation.after.push_back(event.point);
+  operation.after = event.points;
   submit(driver, stream, std::move(operation));
 }
 

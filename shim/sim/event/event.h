@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "context/owned.h"
 #include "core/handles.h"
@@ -13,6 +14,8 @@ namespace cufault::sim {
 
 class Call;
 struct Capture;
+class Driver;
+struct Node;
 struct Stream;
 
 struct Event : Owned {
@@ -21,17 +24,24 @@ struct Event : Owned {
   Event(const std::shared_ptr<Context>& owner, unsigned wanted_flags) : Owned(owner), flags(wanted_flags) {}
 
   [[nodiscard]] bool recorded() const noexcept { return time != nullptr; }
-  [[nodiscard]] bool done() const noexcept { return point.reached(); }
+  [[nodiscard]] bool done() const noexcept;
 
   const unsigned flags;
-  Point point;
+  std::vector<Point> points;  // one, or one for each stream of a context (cuCtxRecordEvent)
   // When the place was reached, in ns of CLOCK_MONOTONIC; each recording has its own.
   std::shared_ptr<std::int64_t> time;
+  // Where in a capture it was recorded, if that was the last recording.
+  std::weak_ptr<Capture> captured;
+  std::vector<Node*> captured_nodes;
 };
 
 // Records into the stream, in order with its work.
 void record(Driver& driver, Event& event, const std::shared_ptr<Stream>& stream);
 // Makes the stream's later work wait for what the event has recorded by now.
 void wait_event(Driver& driver, const Event& event, const std::shared_ptr<Stream>& stream);
+
+// The same for all streams of a context.
+void record_context(Driver& driver, Event& event, const Context& context);
+void wait_in_context(const Event& event, Context& context);
 
 }  // namespace cufault::sim

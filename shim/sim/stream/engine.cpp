@@ -137,8 +137,8 @@ void Engine::serve() {
       task.run();
       self.callback = Callback::none;
     }
-    task.run = nullptr;  // what it captured may be the last reference to something
     lock.lock();
+    task.run = nullptr;  // what it captured may be the last reference to something, whose end needs the lock
     --running_;
     if (task.stream != nullptr) complete_front(*task.stream);
     pump();

@@ -8,6 +8,7 @@
 #include "core/call.h"
 #include "core/driver.h"
 #include "device/device.h"
+#include "memory/pool.h"
 
 namespace cufault::sim {
 
@@ -31,12 +32,16 @@ Point submit(Driver& driver, const std::shared_ptr<Stream>& stream, Operation op
     const auto legacy = stream->context->legacy_stream();
     if (!legacy->idle()) operation.after.push_back({legacy, legacy->submitted});
   }
+  auto& waits = stream->context->waits;
+  std::erase_if(waits, [](const Point& point) { return point.reached(); });
+  operation.after.insert(operation.after.end(), waits.begin(), waits.end());
   return {stream, driver.engine.submit(stream, std::move(operation))};
 }
 
 void wait_for(Call& call, const Point& point) {
   if (!point.reached()) call.wait([&] { return point.reached(); });
   call.require_no_fault();
+  if (point.stream != nullptr) trim_pools(point.stream->context->device);
 }
 
 }  // namespace cufault::sim

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points: memory pools and allocation in order of a stream.
+#include <algorithm>
+#include <cstring>
+
+#include "context/context.h"
+#include "core/call.h"
+#include "device/device.h"
+#include "graph/capture.h"
+#include "memory/pool.h"
+#include "stream/stream.h"
+
+using namespace cufault::sim;
+
+namespace {
+
+// The device whose pools serve a location; refuses with INVALID_VALUE.
+Device& device_for(Call& call, const CUmemLocation& location) {
+  switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      require(location.id >= 0 && static_cast<std::size_t>(location.id) < call.driver.device_count());
+      return call.driver.device(location.id);
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return call.driver.device(0);
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA: require(location.id >= 0); return call.driver.device(0);
+    default: refuse(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
+void allocate(Call& call, CUdeviceptr* out, std::size_t size, const std::shared_ptr<Stream>& stream, Pool* pool) {
+  if (capturing(*stream)) {
+    capture_allocation(call, *stream, out, size, pool);
+    return;
+  }
+  refuse_unsafe(call);
+  *out = 0;
+  if (size == 0) return;
+  if (pool == nullptr) pool = stream->context->device.current_pool.get();
+  *out = pool->allocate(call.driver, size, stream)->base;
+}
+
+}  // namespace
+
+CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props) {
+  return api(__func__, kPlain, [&](Call& call) {
+    require(out != nullptr && props != nullptr);
+    refuse_unsafe(call);
+    require(props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED || props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED);
+    constexpr unsigned kHandles = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+    require((static_cast<unsigned>(props->handleTypes) & ~kHandles) == 0);
+    require(std::all_of(std::begin(props->reserved), std::end(props->reserved), [](unsigned char byte) { return byte == 0; }));
+    *out = Pool::make(device_for(call, props->location), *props)->handle();
+  });
+}
+
+CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool handle) {
+  return api(__func__, kPlain, [&](Call& call) {
+    const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    require(!pool->is_default);
+    for (std::size_t i = 0; i < call.driver.device_count(); ++i) {
+      Device& device = call.driver.device(static_cast<CUdevice>(i));
+      if (device.current_pool == pool) device.current_pool = device.default_pool;
+    }
+    call.destroy<Pool>(handle, CUDA_ERROR_INVALID_VALUE);  // memory taken from it stays usable
+  });
+}
+
+CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
+  return api(__func__, kPlain, [&](Call& call) {
+    require(value != nullptr);
+    const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    const auto put = [&](auto answer) { std::memcpy(value, &answer, sizeof answer); };
+    switch (attribute) {
+      case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: put(pool->follow_events); break;
+      case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: put(pool->opportunistic); break;
+      case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: put(pool->internal_dependencies); break;
+      case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: put(pool->threshold); break;
+      case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: put(pool->reserved); break;
+      case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: put(pool->reserved_high); break;
+      case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: put(pool->used); break;
+      case CU_MEMPOOL_ATTR_USED_MEM_HIGH: put(pool->used_high); break;
+      default: refuse(CUDA_ERROR_INVALID_VALUE);  // recorded for 9, which a newer header knows
+    }
+  });
+}
+
+CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
+  return api(__func__, kPlain, [&](Call& call) {
+    const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    if (value == nullptr) {
+      call.misuse(CUFAULT_MISUSE_WOULD_CRASH, handle, "a null value");
+      refuse(CUDA_ERROR_INVALID_VALUE);
+    }
+    const auto flag = [&] {
+      int wanted = 0;
+      std::memcpy(&wanted, value, sizeof wanted);
+      return wanted != 0 ? 1 : 0;
+    };
+    const auto number = [&] {
+      cuuint64_t wanted = 0;
+      std::memcpy(&wanted, value, sizeof wanted);
+      return wanted;
+    };
+    switch (attribute) {
+      case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: pool->follow_events = flag(); break;
+      case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: pool->opportunistic = flag(); break;
+      case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: pool->internal_dependencies = flag(); break;
+      case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->threshold = number(); break;
+      case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+        require(number() == 0);
+        pool->reserved_high = pool->reserved;
+        break;
+      case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        require(number() == 0);
+        pool->used_high = pool->used;
+        break;
+      default: refuse(CUDA_ERROR_INVALID_VALUE);
+    }
+  });
+}
+
+CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool handle, size_t keep) {
+  return api(__func__, kPlain, [&](Call& call) {
+    const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    refuse_unsafe(call);
+    pool->trim(keep);
+  });
+}
+
+CUresult CUDAAPI cuMemPoolSetAccess(CUmemoryPool handle, const CUmemAccessDesc* list, size_t count) {
+  return api(__func__, kPlain, [&](Call& call) {
+    const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    require(list != nullptr);
+    for (std::size_t i = 0; i < count; ++i) {
+      const CUmemAccessDesc& wanted = list[i];
+      require(wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+              wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+      // Recorded (args_pool_vmm, pool_access_rows).
+      if (wanted.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        require(pool->host() && wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE, CUDA_ERROR_NOT_SUPPORTED);
+      else {
+        (void)call.driver.device(wanted.location.id);
+        require(wanted.flags != CU_MEM_ACCESS_FLAGS_PROT_READ, CUDA_ERROR_NOT_SUPPORTED);
+        const bool owner = !pool->host() && wanted.location.id == pool->device.ordinal;
+        require(!owner || wanted.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE, CUDA_ERROR_INVALID_DEVICE);
+        if (!owner) pool->access[wanted.location.id] = wanted.flags;
+      }
+    }
+  });
+}
+
+CUresult CUDAAPI cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool handle, CUmemLocation* location) {
+  return api(__func__, kPlain, [&](Call& call) {
+    require(flags != nullptr && location != nullptr);
+    const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) {
+      *flags = pool->host() ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+      return;
+    }
+    require(location->id >= 0 && static_cast<std::size_t>(location->id) < call.driver.device_count());
+    const auto set = pool->access.find(location->id);
+    const bool owner = !pool->host() && location->id == pool->device.ordinal;
+    *flags = owner                       ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+             : set != pool->access.end() ? set->second
+                                         : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  });
+}
+
+CUresult CUDAAPI cuDeviceGetDefaultMemPool(CUmemoryPool* out, CUdevice dev) {
+  return api(__func__, kPlain, [&](Call& call) {
+    require(out != nullptr);
+    *out = call.driver.device(dev).default_pool->handle();
+  });
+}
+
+CUresult CUDAAPI cuDeviceGetMemPool(CUmemoryPool* out, CUdevice dev) {
+  return api(__func__, kPlain, [&](Call& call) {
+    require(out != nullptr);
+    require(dev >= 0 && static_cast<std::size_t>(dev) < call.driver.device_count());  // recorded: not INVALID_DEVICE
+    *out = call.driver.device(dev).current_pool->handle();
+  });
+}
+
+CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle) {
+  return api(__func__, kPlain, [&](Call& call) {
+    auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    require(dev >= 0 && static_cast<std::size_t>(dev) < call.driver.device_count());
+    require(!pool->imported && !pool->host() && pool->device.ordinal == dev);
+    call.driver.device(dev).current_pool = std::move(pool);
+  });
+}
+
+CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr* out, size_t size, CUstream handle) {
+  return api(__func__, kFaults, [&](Call& call) {
+    const auto stream = stream_of(call, handle);
+    require(out != nullptr);
+    allocate(call, out, size, stream, nullptr);
+  });
+}
+
+CUresult CUDAAPI cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t size, CUmemoryPool pool_handle, CUstream handle) {
+  return api(__func__, kFaults, [&](Call& call) {
+    const auto stream = stream_of(call, handle);
+    require(out != nullptr);
+    const auto pool = call.use<Pool>(pool_handle, CUDA_ERROR_INVALID_VALUE);
+    require(!pool->imported);
+    allocate(call, out, size, stream, pool.get());
+  });
+}
+
+CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
+  return api(__func__, kFaults, [&](Call& call) {
+    const auto stream = stream_of(call, handle);
+    if (address == 0) return;
+    if (capturing(*stream)) {
+      capture_free(call, *stream, address);
+      return;
+    }
+    auto allocation = call.driver.memory.at(address);
+    require(allocation != nullptr);
+    require(allocation->kind != MemoryKind::managed, CUDA_ERROR_NOT_SUPPORTED);
+    require(allocation->kind == MemoryKind::pool || allocation->kind == MemoryKind::device ||
+            allocation->kind == MemoryKind::graph);
+    call.driver.memory.remove(address);
+    Operation operation;
+    operation.run = [allocation] {
+      if (allocation->pool != nullptr) allocation->pool->settle(allocation->size);
+    };
+    const Point point = submit(call.driver, stream, std::move(operation));
+    if (allocation->pool != nullptr) allocation->pool->give_back(allocation, point);
+  });
+}
