@@ -30,7 +30,7 @@ def _entries() -> dict[str, Any]:
                 and [p.type for p in other.params] == [p.type for p in symbol.params] and (other.since or 0) >= (0 if symbol.per_thread else symbol.since or 0)
             ]
             forward = max(same, key=lambda other: other.since or 0, default=None)
-        entries.append({"symbol": symbol, "forward": forward})
+        entries.append({"symbol": symbol, "forward": forward, "foreign": function.header not in ("cuda.h", "cudaProfiler.h")})
     return {"entries": entries}
 
 

@@ -19,8 +19,10 @@ typedef int EGLint;
 typedef void* EGLImageKHR;
 typedef void* EGLStreamKHR;
 typedef void* EGLSyncKHR;
-typedef struct CUeglFrame_st CUeglFrame;
-typedef struct CUeglFrame_v1_st CUeglFrame_v1;
+// Passed by value in memory; nobody here looks into it.
+typedef struct CUeglFrame_st {
+  void* planes[3];
+} CUeglFrame;
 typedef struct CUeglStreamConnection_st* CUeglStreamConnection;
 typedef unsigned int CUeglResourceLocationFlags;
 typedef int CUGLDeviceList;
