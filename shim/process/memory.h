@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace cufault::process {
 
@@ -25,7 +26,7 @@ inline void unmap_pages(void *at, std::size_t size) noexcept { ::munmap(at, whol
 /* `count` zeroed objects whose all-zero bytes are a valid state. */
 template <class T>
 T *map_array(std::size_t count) noexcept {
-  static_assert(__is_trivially_destructible(T));
+  static_assert(std::is_trivially_destructible_v<T>);
   if (count > SIZE_MAX / 2 / sizeof(T)) return nullptr;
   return static_cast<T *>(map_pages(count == 0 ? 1 : count * sizeof(T)));
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decides, call by call, which fault of the plan applies. Knows nothing of traces, slots or drivers. */
+#ifndef CUFAULT_FAULTS_ENGINE_H
+#define CUFAULT_FAULTS_ENGINE_H
+
+/*
+ * Before a call: decide(). After a call that the driver carried out: observe(). Everything between is lock-free and
+ * allocates nothing; the counters are exact under threads because each is one atomic addition, and whether a call
+ * fires is a function of the number that it drew.
+ */
+
+#include <atomic>
+#include <cstdint>
+
+#include "contexts.h"
+#include "fault_state.h"
+#include "handles.h"
+#include "plan.h"
+
+namespace cufault::faults {
+
+/* What the engine keeps for one thread; all zero for a new one, touched by its thread only. */
+struct thread_state {
+  context_stack contexts;
+  switches step;
+  std::uint32_t ordinal; /* in order of first driver call, from 1 */
+  bool main;
+};
+
+struct call_facts {
+  std::uint32_t symbol;
+  const std::uint64_t *args;
+  bool nested;
+};
+
+struct decision {
+  std::uint32_t rule = 0; /* index + 1 of the rule that fires; 0: none */
+  std::uint32_t effect = 0;
+  std::uint64_t ordinal = 0; /* of this call among those that the rule matches */
+  std::int32_t code = 0;     /* to answer, if answered */
+  bool answered = false;     /* the application gets `code` */
+  bool forwarded = true;     /* the driver is asked */
+  bool fault_state = false;  /* by an earlier fault */
+  bool unrecorded = false;
+  switch_role role = switch_role::none;
+};
+
+class engine {
+ public:
+  /* `plan` must outlive it. False: no memory. */
+  [[nodiscard]] bool start(const plan &plan) noexcept;
+  /* In a forked child: every count starts again, nothing is faulted, nothing is bound. The open step stays open. */
+  void reset() noexcept;
+
+  [[nodiscard]] decision decide(const call_facts &call, thread_state &thread) noexcept;
+
+  /* The driver carried the call out. `bound(name index, kind, handle)` is called for each name that now stands for a new object. */
+  template <class Bound>
+  void observe(const call_facts &call, thread_state &thread, Bound bound) noexcept;
+
+  /* Symbols that a rule declares missing. */
+  [[nodiscard]] bool missing(std::uint32_t symbol) const noexcept { return missing_rule(symbol) != 0; }
+
+  [[nodiscard]] std::uint32_t open_step() const noexcept { return open_step_.load(std::memory_order_acquire); }
+  /* The caller sees to it that one step is open at a time. 0 closes. */
+  void switch_step(std::uint32_t step, thread_state &thread) noexcept;
+
+  [[nodiscard]] const plan &the_plan() const noexcept { return *plan_; }
+  [[nodiscard]] std::uint64_t fired(std::uint32_t rule) const noexcept { return rules_[rule].fired.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t matched(std::uint32_t rule) const noexcept { return rules_[rule].matched.load(std::memory_order_relaxed); }
+  void arm(std::uint32_t rule, bool armed) noexcept { rules_[rule].disarmed.store(!armed, std::memory_order_relaxed); }
+
+  [[nodiscard]] handles &objects() noexcept { return handles_; }
+
+ private:
+  /* One rule's counters, on cache lines of their own: threads that match different rules must not slow each other. */
+  struct alignas(128) rule_state {
+    std::atomic<std::uint64_t> matched;
+    std::atomic<std::uint64_t> fired;
+    std::atomic<std::uint64_t> drawn;
+    std::atomic<bool> disarmed;
+  };
+
+  [[nodiscard]] bool matches(std::uint32_t rule, const call_facts &call, const thread_state &thread, switch_role role) noexcept;
+  [[nodiscard]] bool matches_thread(const cufault_plan_rule &rule, const thread_state &thread) const noexcept;
+  [[nodiscard]] bool matches_handle(std::uint32_t rule, const call_facts &call) const noexcept;
+  [[nodiscard]] bool due(std::uint32_t rule, std::uint64_t ordinal) noexcept;
+  void apply(std::uint32_t rule, std::uint64_t ordinal, decision &decision) noexcept;
+  [[nodiscard]] switch_role classify(const call_facts &call, thread_state &thread) const noexcept;
+  [[nodiscard]] std::uint32_t missing_rule(std::uint32_t symbol) const noexcept;
+  void follow_switch(const call_facts &call, thread_state &thread) noexcept;
+
+  const plan *plan_ = nullptr;
+  rule_state *rules_ = nullptr;
+  std::uint32_t *first_ = nullptr; /* per symbol: where its rules begin in list_; one more at the end */
+  std::uint32_t *list_ = nullptr;
+  fault_state state_;
+  handles handles_;
+  context_registry contexts_;
+  std::atomic<std::uint32_t> open_step_{0};
+  std::atomic<std::uint64_t> step_serial_{0};
+};
+
+}  // namespace cufault::faults
+
+#include "observe.h"
+
+#endif
