@@ -88,11 +88,13 @@ void engine::reset() noexcept {
   contexts_.reset();
 }
 
-std::uint32_t engine::missing_rule(std::uint32_t symbol) const noexcept {
+std::uint32_t engine::fire_missing(std::uint32_t symbol) noexcept {
   for (std::uint32_t i = first_[symbol]; i < first_[symbol + 1] && list_[i] != 0; ++i) {
     const std::uint32_t rule = list_[i] - 1;
-    if (plan_->rule(rule).effect == CUFAULT_EFFECT_MISSING && !rules_[rule].disarmed.load(std::memory_order_relaxed))
-      return list_[i];
+    if (plan_->rule(rule).effect != CUFAULT_EFFECT_MISSING || rules_[rule].disarmed.load(std::memory_order_relaxed)) continue;
+    rules_[rule].matched.fetch_add(1, std::memory_order_relaxed);
+    rules_[rule].fired.fetch_add(1, std::memory_order_release);
+    return rule + 1;
   }
   return 0;
 }

@@ -58,8 +58,8 @@ class engine {
   template <class Bound>
   void observe(const call_facts &call, thread_state &thread, Bound bound) noexcept;
 
-  /* Symbols that a rule declares missing. */
-  [[nodiscard]] bool missing(std::uint32_t symbol) const noexcept { return missing_rule(symbol) != 0; }
+  /* A look-up of that symbol: the rule (index + 1) that declares it missing, counted as fired, or 0. */
+  [[nodiscard]] std::uint32_t fire_missing(std::uint32_t symbol) noexcept;
 
   [[nodiscard]] std::uint32_t open_step() const noexcept { return open_step_.load(std::memory_order_acquire); }
   /* The caller sees to it that one step is open at a time. 0 closes. */
@@ -87,7 +87,6 @@ class engine {
   [[nodiscard]] bool due(std::uint32_t rule, std::uint64_t ordinal) noexcept;
   void apply(std::uint32_t rule, std::uint64_t ordinal, decision &decision) noexcept;
   [[nodiscard]] switch_role classify(const call_facts &call, thread_state &thread) const noexcept;
-  [[nodiscard]] std::uint32_t missing_rule(std::uint32_t symbol) const noexcept;
   void follow_switch(const call_facts &call, thread_state &thread) noexcept;
 
   const plan *plan_ = nullptr;

@@ -27,6 +27,7 @@ struct call {
   std::int32_t given = 0; /* the answer, if it is not the driver's */
   bool answered = false;  /* `given` is answered, whatever the driver says */
   bool forwarded = false;
+  bool nested = false;
 };
 
 /* True: forward the call, then finish. False: answer call.given. */

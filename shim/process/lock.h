@@ -3,8 +3,7 @@
 #ifndef CUFAULT_PROCESS_LOCK_H
 #define CUFAULT_PROCESS_LOCK_H
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,23 +11,22 @@
 
 namespace cufault::process {
 
-/* Waits in the kernel, needs no libpthread, and can be reset in a forked child whose parent held it. */
+/* Held by a process, not a thread: a forked child takes over what its parent's other threads held at that moment. */
 class lock {
  public:
   void take() noexcept {
-    std::uint32_t seen = 0;
-    if (state_.compare_exchange_strong(seen, 1, std::memory_order_acquire)) return;
-    while (state_.exchange(2, std::memory_order_acquire) != 0)
-      ::syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, 2, nullptr, nullptr, 0);
+    const auto self = static_cast<std::uint32_t>(::getpid());
+    for (;;) {
+      std::uint32_t holder = 0;
+      if (holder_.compare_exchange_strong(holder, self, std::memory_order_acquire)) return;
+      if (holder != self && holder_.compare_exchange_strong(holder, self, std::memory_order_acquire)) return;
+      ::sched_yield();
+    }
   }
-  void give() noexcept {
-    if (state_.exchange(0, std::memory_order_release) == 2)
-      ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  }
-  void reset() noexcept { state_.store(0, std::memory_order_release); }
+  void give() noexcept { holder_.store(0, std::memory_order_release); }
 
  private:
-  std::atomic<std::uint32_t> state_{0};
+  std::atomic<std::uint32_t> holder_{0};
 };
 
 class hold {

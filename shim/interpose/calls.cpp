@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// An armed call: decided, written down, forwarded or not, written down again.
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "call.h"
+#include "cufault/api_table.h"
+#include "faults/handle_roles.h"
+#include "lookups.h"
+#include "shim.h"
+#include "threads.h"
+#include "trace/clock.h"
+
+namespace cufault::interpose {
+namespace {
+
+bool switches_context(std::uint32_t symbol) noexcept {
+  return api::function_of(api::symbols[symbol]).switches != api::context_switch::none;
+}
+
+// The stack is mirrored; where it changes the driver is asked, for others may have switched behind the shim. Inside a
+// callback it may not be.
+void check_mirror(thread &me) noexcept {
+  faults::context_stack &contexts = me.faults.contexts;
+  if (me.depth == 0 && me.callbacks == 0) contexts.correct(ask_current_context(contexts.current()));
+}
+
+std::uint32_t flags_of(const faults::decision &decided, bool nested) noexcept {
+  std::uint32_t flags = CUFAULT_CALL_CONTEXT_KNOWN;
+  if (decided.answered) flags |= CUFAULT_CALL_INJECTED;
+  if (nested) flags |= CUFAULT_CALL_NESTED;
+  if (decided.fault_state) flags |= CUFAULT_CALL_FAULT_STATE;
+  if (decided.unrecorded) flags |= CUFAULT_CALL_UNRECORDED;
+  if (decided.role == faults::switch_role::enter) flags |= CUFAULT_CALL_ENTER;
+  if (decided.role == faults::switch_role::restore) flags |= CUFAULT_CALL_RESTORE;
+  if (decided.rule != 0) flags |= CUFAULT_CALL_MATCHED;
+  return flags;
+}
+
+void write_open(call &call, thread &me) noexcept {
+  cufault_trace_record *const record = the_shim.trace.next(me.log, CUFAULT_RECORD_CALL, the_shim.faults.open_step());
+  call.record = record;
+  if (record == nullptr) return;
+  record->flags = call.flags;
+  cufault_call_body &body = record->body.call;
+  body.symbol = call.symbol;
+  body.result_given = CUFAULT_NOT_ANSWERED;
+  body.result_real = CUFAULT_NOT_FORWARDED;
+  body.rule = call.rule;
+  body.ordinal = call.ordinal;
+  body.context_before = call.context_before;
+  body.argc = static_cast<std::uint8_t>(call.argc);
+  const std::uint32_t kept = call.argc < CUFAULT_TRACE_ARGS ? call.argc : CUFAULT_TRACE_ARGS;
+  for (std::uint32_t i = 0; i < kept; ++i) body.args[i] = call.args[i];
+  trace::writer::publish_open(me.log, *record);
+}
+
+void write_complete(call &call, thread &me, std::int32_t given, std::int32_t real) noexcept {
+  cufault_trace_record &record = *call.record;
+  cufault_call_body &body = record.body.call;
+  record.flags = call.flags;
+  record.end_ns = trace::now_ns();
+  body.rule = call.rule;
+  body.result_given = given;
+  body.result_real = call.forwarded ? real : CUFAULT_NOT_FORWARDED;
+  body.context_after = me.faults.contexts.current();
+  if (call.forwarded && real == 0) {
+    const faults::out_handles &outs = faults::outs_of(call.symbol);
+    for (std::size_t i = 0; i < outs.count; ++i) {
+      body.out_arg[i] = outs.at[i].arg;
+      body.outs[i] = faults::read_out(outs.at[i], call.args);
+    }
+    body.outc = outs.count;
+  }
+  trace::writer::publish_complete(me.log, record);
+}
+
+void write_binding(thread &me, std::uint32_t name, api::handle_kind kind, std::uint64_t handle) noexcept {
+  if (!the_shim.trace.started()) return;
+  trace::text_fields fields;
+  fields.type = CUFAULT_RECORD_HANDLE_NAME;
+  fields.kind = static_cast<std::uint32_t>(kind) + 1;
+  fields.value = handle;
+  fields.text = the_shim.plan.string(the_shim.plan.handle_name(name).name);
+  the_shim.trace.write_text(me.log, the_shim.faults.open_step(), fields);
+}
+
+void wait(std::uint64_t nanoseconds) noexcept {
+  timespec left{static_cast<time_t>(nanoseconds / 1'000'000'000u), static_cast<long>(nanoseconds % 1'000'000'000u)};
+  while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+// What an effect does besides answering, before the driver is asked.
+void perform(const faults::decision &decided) noexcept {
+  const int saved_errno = errno;
+  if (decided.effect == CUFAULT_EFFECT_DELAY) wait(the_shim.plan.rule(decided.rule - 1).delay_ns);
+  if (decided.effect == CUFAULT_EFFECT_HANG) {
+    for (;;) ::pause();
+  }
+  errno = saved_errno;
+}
+
+}  // namespace
+
+bool begin_call(call &call) noexcept {
+  check_fork();
+  thread &me = this_thread();
+  const bool nested = me.depth != 0 || me.callbacks != 0;
+  me.calls.store(me.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (switches_context(call.symbol)) check_mirror(me);
+  const faults::decision decided = the_shim.faults.decide({call.symbol, call.args, nested}, me.faults);
+  call.by = &me;
+  call.generation = the_shim.generation;
+  call.context_before = me.faults.contexts.current();
+  call.nested = nested;
+  call.rule = decided.rule;
+  call.ordinal = decided.ordinal;
+  call.flags = flags_of(decided, nested);
+  call.given = decided.code;
+  call.answered = decided.answered;
+  call.forwarded = decided.forwarded;
+  if (the_shim.trace.started()) write_open(call, me);
+  if (decided.rule != 0) [[unlikely]]
+    perform(decided);
+  if (decided.forwarded) ++me.depth;
+  return decided.forwarded;
+}
+
+std::int32_t finish_call(call &call, std::int32_t real) noexcept {
+  const std::int32_t given = call.answered ? call.given : real;
+  // A host function may have forked: this is the child, the parent finishes its own call.
+  if (call.generation != the_shim.generation || !the_shim.life.same_process()) [[unlikely]]
+    return given;
+  thread &me = *call.by;
+  std::int32_t answer = given;
+  if (call.forwarded) {
+    --me.depth;
+    if (real == 0) {
+      the_shim.faults.observe({call.symbol, call.args, call.nested}, me.faults,
+                              [&](std::uint32_t name, api::handle_kind kind, std::uint64_t handle) {
+                                write_binding(me, name, kind, handle);
+                              });
+      if (switches_context(call.symbol)) check_mirror(me);
+    }
+    if (is_lookup(call.symbol) && real == 0 && !call.answered) answer = finish_lookup(call, real);
+    if (is_export_table(call.symbol)) note_export_table(call, real);
+  }
+  if (call.record != nullptr) write_complete(call, me, answer, real);
+  return answer;
+}
+
+}  // namespace cufault::interpose
