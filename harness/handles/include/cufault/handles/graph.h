@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs, their nodes with what these keep alive, and executable graphs.
+#ifndef CUFAULT_HANDLES_GRAPH_H
+#define CUFAULT_HANDLES_GRAPH_H
+
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "cufault/handles/function_ref.h"
+#include "cufault/handles/memory.h"
+
+namespace cufault::handles {
+
+// Everything that a node's parameters refer to. The driver holds it through a user object: as long as the graph or an
+// executable graph made from it may use those parameters, their owners live, whatever happens to the handles here.
+using owners = std::vector<shared<resource>>;
+
+struct memset_params {
+  CUdeviceptr dst = 0;
+  unsigned value = 0;
+  unsigned element_size = 1;
+  std::size_t width = 0;
+  std::size_t height = 1;
+  std::size_t pitch = 0;
+};
+
+class graph_exec;
+
+// A graph and what its nodes keep alive. Adding and updating prepare an attachment first, then change the graph, then
+// commit; a failure in between takes the attachment back (P04), a failure after the change leaves it in force (P18).
+class graph final : public resource {
+ public:
+  [[nodiscard]] static unique<graph> create();
+
+  [[nodiscard]] CUgraph raw() const noexcept { return raw_; }
+
+  using dependencies = std::vector<CUgraphNode>;
+  [[nodiscard]] CUgraphNode add_empty(const dependencies& after = {});
+  // The node runs in `in`, which it keeps alive together with `keep`.
+  [[nodiscard]] CUgraphNode add_memset(const memset_params& params, const shared<context>& in, owners keep,
+                                       const dependencies& after = {});
+  [[nodiscard]] CUgraphNode add_event_record(const shared<event>& what, const dependencies& after = {});
+  [[nodiscard]] CUgraphNode add_event_wait(const shared<event>& what, const dependencies& after = {});
+
+  // Replaces a node's parameters, with the node's context current. If only the restoration fails afterwards, that is
+  // thrown, and the update stays done.
+  void set_memset(CUgraphNode node, const memset_params& params, const shared<context>& in, owners keep);
+  void set_event_record(CUgraphNode node, const shared<event>& what);
+  void set_event_wait(CUgraphNode node, const shared<event>& what);
+
+  // Removes a node. Once the driver has done it, what fails in releasing its owners is reported, not thrown.
+  void destroy_node(CUgraphNode node);
+
+  [[nodiscard]] unique<graph_exec> instantiate(cuuint64_t flags = 0);
+
+ private:
+  graph() = default;
+  ~graph() override = default;
+  void destroy(cleanup& failures) noexcept override;
+
+  CUgraphNode add(owners keep, function_ref<void(CUgraphNode*)> add_to_driver);
+  void set(CUgraphNode node, CUgraphNodeParams& params, CUcontext in, owners keep);
+  [[nodiscard]] CUuserObject attach(owners keep);
+  void detach(CUuserObject attachment, cleanup& failures) noexcept;
+  void detach_and_report(CUuserObject attachment) noexcept;
+  void detach_beside(cuda_error& error, CUuserObject attachment) noexcept;
+  [[nodiscard]] CUuserObject attachment_of(CUgraphNode node);
+
+  CUgraph raw_ = nullptr;
+  std::mutex mutex_;  // guards the map only, never held across a driver call (P27)
+  std::unordered_map<CUgraphNode, CUuserObject> attachments_;
+};
+
+// An executable graph. It needs neither the graph nor its handles: the driver holds the owners for it too.
+class graph_exec final : public resource {
+ public:
+  [[nodiscard]] CUgraphExec raw() const noexcept { return raw_; }
+  void launch(const stream& on) const;
+
+ private:
+  friend class graph;
+  graph_exec() = default;
+  ~graph_exec() override = default;
+  void destroy(cleanup& failures) noexcept override;
+
+  CUgraphExec raw_ = nullptr;
+};
+
+}  // namespace cufault::handles
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: attachments are prepared before the driver changes anything and committed before anything later may fail.
+#include "cufault/handles/graph.h"
+
+#include <memory>
+#include <stdexcept>
+
+#include "attachment.h"
+#include "cufault/handles/deferred.h"
+#include "cufault/handles/scope.h"
+
+namespace cufault::handles {
+namespace {
+
+constexpr const char* owners_leaked = "what the graph node kept alive is leaked";
+
+owners event_owner(const shared<event>& what) {
+  owners keep;
+  keep.emplace_back(what);
+  return keep;
+}
+
+CUgraphNodeParams event_params(CUgraphNodeType type, const event& what) noexcept {
+  CUgraphNodeParams params{};
+  params.type = type;
+  if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+    params.eventRecord.event = what.raw();
+  } else {
+    params.eventWait.event = what.raw();
+  }
+  return params;
+}
+
+CUcontext context_of(const event& what) noexcept {
+  return what.owning_context() ? what.owning_context()->raw() : nullptr;
+}
+
+}  // namespace
+
+unique<graph> graph::create() {
+  drain_deferred();
+  unique<graph> made(new graph);
+  CUgraph raw = nullptr;
+  call(driver().cuGraphCreate, &raw, 0U);
+  made->raw_ = raw;
+  return made;
+}
+
+// Gives `keep` to the graph, in a user object that only the graph holds.
+CUuserObject graph::attach(owners keep) {
+  const driver_table& table = driver();
+  auto prepared = std::make_unique<attachment>(std::move(keep));
+  CUuserObject object = nullptr;
+  call(table.cuUserObjectCreate, &object, static_cast<void*>(prepared.get()), &attachment::on_last_holder_gone, 1U,
+       static_cast<unsigned>(CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  static_cast<void>(prepared.release());  // the user object's now: freed when its last holder is gone
+  if (const failure failed = attempt(table.cuGraphRetainUserObject, as_number(object), raw_, object, 1U,
+                                     static_cast<unsigned>(CU_GRAPH_USER_OBJECT_MOVE))) {
+    cuda_error error(failed);
+    cleanup undoing;
+    undoing.call(owners_leaked, table.cuUserObjectRelease, as_number(object), object, 1U);
+    drain_deferred();
+    undoing.attach_to(error);
+    throw error;
+  }
+  return object;
+}
+
+void graph::detach(CUuserObject attachment, cleanup& failures) noexcept {
+  if (attachment != nullptr) {
+    failures.call(owners_leaked, loaded_driver()->cuGraphReleaseUserObject, as_number(attachment), raw_, attachment, 1U);
+  }
+}
+
+void graph::detach_beside(cuda_error& error, CUuserObject attachment) noexcept {
+  cleanup undoing;
+  detach(attachment, undoing);
+  drain_deferred();
+  undoing.attach_to(error);
+}
+
+CUuserObject graph::attachment_of(CUgraphNode node) {
+  const std::lock_guard lock(mutex_);
+  const auto found = attachments_.find(node);
+  if (found == attachments_.end()) {
+    throw std::invalid_argument("the node " + handle_text(as_number(node)) + " is not one of this graph");
+  }
+  return found->second;
+}
+
+void graph::detach_and_report(CUuserObject attachment) noexcept {
+  cleanup failures;
+  detach(attachment, failures);
+  drain_deferred();
+  failures.report();
+}
+
+CUgraphNode graph::add(owners keep, function_ref<void(CUgraphNode*)> add_to_driver) {
+  drain_deferred();
+  // The entry is made under a key that no node has and renamed afterwards: nothing allocates once the node exists (P28).
+  std::unordered_map<CUgraphNode, CUuserObject> entry;
+  entry.emplace(nullptr, nullptr);
+  {
+    const std::lock_guard lock(mutex_);
+    attachments_.reserve(attachments_.size() + 1);
+  }
+  const CUuserObject attachment = keep.empty() ? nullptr : attach(std::move(keep));
+  CUgraphNode node = nullptr;
+  try {
+    add_to_driver(&node);
+  } catch (cuda_error& error) {
+    detach_beside(error, attachment);
+    throw;
+  } catch (...) {
+    detach_and_report(attachment);
+    throw;
+  }
+  auto ready = entry.extract(entry.begin());
+  ready.key() = node;
+  ready.mapped() = attachment;
+  const std::lock_guard lock(mutex_);
+  attachments_.insert(std::move(ready));
+  return node;
+}
+
+CUgraphNode graph::add_empty(const dependencies& after) {
+  return add({}, [&](CUgraphNode* node) {
+    call(driver().cuGraphAddEmptyNode, node, raw_, after.data(), after.size());
+  });
+}
+
+CUgraphNode graph::add_memset(const memset_params& params, const shared<context>& in, owners keep,
+                              const dependencies& after) {
+  keep.emplace_back(in);
+  CUDA_MEMSET_NODE_PARAMS native{};
+  native.dst = params.dst;
+  native.pitch = params.pitch;
+  native.value = params.value;
+  native.elementSize = params.element_size;
+  native.width = params.width;
+  native.height = params.height;
+  return add(std::move(keep), [&](CUgraphNode* node) {
+    call(driver().cuGraphAddMemsetNode, node, raw_, after.data(), after.size(), &native, in->raw());
+  });
+}
+
+CUgraphNode graph::add_event_record(const shared<event>& what, const dependencies& after) {
+  return add(event_owner(what), [&](CUgraphNode* node) {
+    call(driver().cuGraphAddEventRecordNode, node, raw_, after.data(), after.size(), what->raw());
+  });
+}
+
+CUgraphNode graph::add_event_wait(const shared<event>& what, const dependencies& after) {
+  return add(event_owner(what), [&](CUgraphNode* node) {
+    call(driver().cuGraphAddEventWaitNode, node, raw_, after.data(), after.size(), what->raw());
+  });
+}
+
+void graph::set(CUgraphNode node, CUgraphNodeParams& params, CUcontext in, owners keep) {
+  drain_deferred();
+  static_cast<void>(attachment_of(node));
+  // Whatever is held by `going` at the end is released: the new attachment until the driver has taken the new
+  // parameters, from that moment on the old one.
+  CUuserObject going = attach(std::move(keep));
+  const auto publish = [&] {
+    const std::lock_guard lock(mutex_);
+    std::swap(attachments_.find(node)->second, going);
+  };
+  try {
+    graph_node_set_params(node, params, in, publish);
+  } catch (cuda_error& error) {
+    detach_beside(error, going);
+    throw;
+  } catch (...) {
+    detach_and_report(going);
+    throw;
+  }
+  detach_and_report(going);
+}
+
+void graph::set_memset(CUgraphNode node, const memset_params& params, const shared<context>& in, owners keep) {
+  keep.emplace_back(in);
+  CUgraphNodeParams native{};
+  native.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  native.memset.dst = params.dst;
+  native.memset.pitch = params.pitch;
+  native.memset.value = params.value;
+  native.memset.elementSize = params.element_size;
+  native.memset.width = params.width;
+  native.memset.height = params.height;
+  native.memset.ctx = in->raw();
+  set(node, native, in->raw(), std::move(keep));
+}
+
+void graph::set_event_record(CUgraphNode node, const shared<event>& what) {
+  CUgraphNodeParams native = event_params(CU_GRAPH_NODE_TYPE_EVENT_RECORD, *what);
+  set(node, native, context_of(*what), event_owner(what));
+}
+
+void graph::set_event_wait(CUgraphNode node, const shared<event>& what) {
+  CUgraphNodeParams native = event_params(CU_GRAPH_NODE_TYPE_WAIT_EVENT, *what);
+  set(node, native, context_of(*what), event_owner(what));
+}
+
+void graph::destroy_node(CUgraphNode node) {
+  drain_deferred();
+  const CUuserObject attachment = attachment_of(node);
+  call(driver().cuGraphDestroyNode, node);
+  {
+    const std::lock_guard lock(mutex_);
+    attachments_.erase(node);
+  }
+  detach_and_report(attachment);
+}
+
+unique<graph_exec> graph::instantiate(cuuint64_t flags) {
+  drain_deferred();
+  unique<graph_exec> made(new graph_exec);
+  CUDA_GRAPH_INSTANTIATE_PARAMS params{};
+  params.flags = flags;
+  CUgraphExec raw = nullptr;
+  call(driver().cuGraphInstantiateWithParams, &raw, raw_, &params);
+  made->raw_ = raw;
+  return made;
+}
+
+void graph::destroy(cleanup& failures) noexcept {
+  if (const CUgraph raw = std::exchange(raw_, nullptr)) {
+    failures.call("the graph is leaked, with what its nodes keep alive", loaded_driver()->cuGraphDestroy, as_number(raw),
+                  raw);
+  }
+}
+
+void graph_exec::launch(const stream& on) const { call(driver().cuGraphLaunch, raw_, on.raw()); }
+
+void graph_exec::destroy(cleanup& failures) noexcept {
+  if (const CUgraphExec raw = std::exchange(raw_, nullptr)) {
+    failures.call("the executable graph is leaked, with what its nodes keep alive", loaded_driver()->cuGraphExecDestroy,
+                  as_number(raw), raw);
+  }
+}
+
+}  // namespace cufault::handles

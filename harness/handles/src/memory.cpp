@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device and pinned memory, and memory pools.
+#include "cufault/handles/memory.h"
+
+#include "cufault/handles/deferred.h"
+#include "cufault/handles/scope.h"
+
+namespace cufault::handles {
+namespace {
+
+constexpr const char* memory_leaked = "the memory is leaked";
+constexpr const char* free_skipped = "the memory was not freed and is leaked, its context could not be entered";
+
+void* host_pointer(CUdeviceptr address) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
+
+}  // namespace
+
+unique<memory_pool> memory_pool::create(const CUmemPoolProps& properties) {
+  drain_deferred();
+  unique<memory_pool> made(new memory_pool(true));
+  CUmemoryPool raw = nullptr;
+  call(driver().cuMemPoolCreate, &raw, &properties);
+  made->raw_ = raw;
+  return made;
+}
+
+unique<memory_pool> memory_pool::current_of(CUdevice device) {
+  unique<memory_pool> made(new memory_pool(false));
+  call(driver().cuDeviceGetMemPool, &made->raw_, device);
+  return made;
+}
+
+void memory_pool::destroy(cleanup& failures) noexcept {
+  const CUmemoryPool raw = std::exchange(raw_, nullptr);
+  if (raw != nullptr && owned_) {
+    failures.call("the memory pool is leaked", loaded_driver()->cuMemPoolDestroy, as_number(raw), raw);
+  }
+}
+
+buffer::buffer(free_call freed_by, shared<context> in, shared<stream> on, shared<memory_pool> from,
+               std::size_t size) noexcept
+    : freed_by_(freed_by),
+      context_(std::move(in)),
+      pool_(std::move(from)),
+      stream_(std::move(on)),
+      stream_thread_(std::this_thread::get_id()),
+      size_(size) {}
+
+unique<buffer> buffer::allocate(const shared<context>& in, std::size_t size) {
+  unique<buffer> made(new buffer(free_call::cuMemFree, in, {}, {}, size));
+  run_or_undo_in_context(
+      in->raw(),
+      [&] {
+        CUdeviceptr address = 0;
+        call(driver().cuMemAlloc, &address, size);
+        made->address_ = address;
+      },
+      [&](cleanup& failures) { made->destroy(failures); });
+  return made;
+}
+
+unique<buffer> buffer::allocate_pinned(const shared<context>& in, std::size_t size) {
+  unique<buffer> made(new buffer(free_call::cuMemFreeHost, in, {}, {}, size));
+  run_or_undo_in_context(
+      in->raw(),
+      [&] {
+        void* address = nullptr;
+        call(driver().cuMemAllocHost, &address, size);
+        made->address_ = as_number(address);
+      },
+      [&](cleanup& failures) { made->destroy(failures); });
+  return made;
+}
+
+unique<buffer> buffer::allocate_async(const shared<context>& in, const shared<stream>& on, std::size_t size,
+                                      const shared<memory_pool>& from) {
+  unique<buffer> made(new buffer(free_call::cuMemFreeAsync, in, on, from, size));
+  run_or_undo_in_context(
+      in->raw(),
+      [&] {
+        CUdeviceptr address = 0;
+        if (from) {
+          call(driver().cuMemAllocFromPoolAsync, &address, size, from->raw(), on->raw());
+        } else {
+          call(driver().cuMemAllocAsync, &address, size, on->raw());
+        }
+        made->address_ = address;
+      },
+      [&](cleanup& failures) { made->destroy(failures); });
+  return made;
+}
+
+void buffer::set_deallocation_stream(shared<stream> on) noexcept {
+  stream_ = std::move(on);
+  stream_thread_ = std::this_thread::get_id();
+}
+
+void buffer::free_async(cleanup& failures) noexcept {
+  const driver_table& table = *loaded_driver();
+  const CUdeviceptr address = std::exchange(address_, 0);
+  CUstream on = stream_->raw();
+  if (!stream_->is_default()) {
+    failures.call(memory_leaked, table.cuMemFreeAsync, address, address, on);
+    return;
+  }
+  // A token stands for the default stream of the current context, and CU_STREAM_PER_THREAD for the calling thread's: on
+  // another thread the legacy stream, which waits for every blocking stream of the context, orders the free after it.
+  if (on == CU_STREAM_PER_THREAD && stream_thread_ != std::this_thread::get_id()) {
+    on = CU_STREAM_LEGACY;
+  }
+  failures.call_in_context(context_->raw(), memory_leaked, free_skipped, table.cuMemFreeAsync, address, address, on);
+}
+
+void buffer::destroy(cleanup& failures) noexcept {
+  if (address_ == 0) {
+    return;
+  }
+  const driver_table& table = *loaded_driver();
+  switch (freed_by_) {
+    case free_call::cuMemFree: {
+      const CUdeviceptr address = std::exchange(address_, 0);
+      failures.call(memory_leaked, table.cuMemFree, address, address);
+      break;
+    }
+    case free_call::cuMemFreeHost: {
+      const CUdeviceptr address = std::exchange(address_, 0);
+      failures.call(memory_leaked, table.cuMemFreeHost, address, host_pointer(address));
+      break;
+    }
+    case free_call::cuMemFreeAsync:
+      free_async(failures);
+      break;
+  }
+}
+
+void free_now(free_call how, CUdeviceptr address, view<stream> on) {
+  switch (how) {
+    case free_call::cuMemFree:
+      call(driver().cuMemFree, address);
+      break;
+    case free_call::cuMemFreeHost:
+      call(driver().cuMemFreeHost, host_pointer(address));
+      break;
+    case free_call::cuMemFreeAsync:
+      call(driver().cuMemFreeAsync, address, on->raw());
+      break;
+  }
+}
+
+}  // namespace cufault::handles
