@@ -33,7 +33,8 @@ driver_table load() {
   }
   const auto get_proc_address = reinterpret_cast<PFN_cuGetProcAddress_v12000>(dlsym(library, "cuGetProcAddress_v2"));
   if (get_proc_address == nullptr) {
-    throw cuda_error(failure{CUDA_ERROR_NOT_FOUND, true, "cuGetProcAddress_v2", 0}, "the driver is older than CUDA 12.0");
+    throw cuda_error(failure{CUDA_ERROR_NOT_FOUND, true, "cuGetProcAddress_v2", 0},
+                     "the driver is older than CUDA 12.0");
   }
   driver_table table;
 #define CUFAULT_DRIVER_FUNCTION(name, version) look_up(get_proc_address, table.name);

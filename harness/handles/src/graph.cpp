@@ -20,7 +20,20 @@ owners event_owner(const shared<event>& what) {
   return keep;
 }
 
-CUgraphNodeParams event_params(CUgraphNodeType type, const event& what) noexcept {
+CUgraphNodeParams memset_node_params(const memset_params& params, CUcontext in) noexcept {
+  CUgraphNodeParams native{};
+  native.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  native.memset.dst = params.dst;
+  native.memset.pitch = params.pitch;
+  native.memset.value = params.value;
+  native.memset.elementSize = params.element_size;
+  native.memset.width = params.width;
+  native.memset.height = params.height;
+  native.memset.ctx = in;
+  return native;
+}
+
+CUgraphNodeParams event_node_params(CUgraphNodeType type, const event& what) noexcept {
   CUgraphNodeParams params{};
   params.type = type;
   if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
@@ -68,7 +81,8 @@ CUuserObject graph::attach(owners keep) {
 
 void graph::detach(CUuserObject attachment, cleanup& failures) noexcept {
   if (attachment != nullptr) {
-    failures.call(owners_leaked, loaded_driver()->cuGraphReleaseUserObject, as_number(attachment), raw_, attachment, 1U);
+    failures.call(owners_leaked, loaded_driver()->cuGraphReleaseUserObject, as_number(attachment), raw_, attachment,
+                  1U);
   }
 }
 
@@ -79,14 +93,16 @@ void graph::detach_beside(cuda_error& error, CUuserObject attachment) noexcept {
   undoing.attach_to(error);
 }
 
-CUuserObject graph::attachment_of(CUgraphNode node) {
+graph::node_record graph::record_of(CUgraphNode node) const {
   const std::lock_guard lock(mutex_);
-  const auto found = attachments_.find(node);
-  if (found == attachments_.end()) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) {
     throw std::invalid_argument("the node " + handle_text(as_number(node)) + " is not one of this graph");
   }
   return found->second;
 }
+
+memset_params graph::memset_of(CUgraphNode node) const { return record_of(node).memset; }
 
 void graph::detach_and_report(CUuserObject attachment) noexcept {
   cleanup failures;
@@ -95,14 +111,15 @@ void graph::detach_and_report(CUuserObject attachment) noexcept {
   failures.report();
 }
 
-CUgraphNode graph::add(owners keep, function_ref<void(CUgraphNode*)> add_to_driver) {
+CUgraphNode graph::add(node_record record, owners keep, function_ref<void(CUgraphNode*)> add_to_driver) {
   drain_deferred();
-  // The entry is made under a key that no node has and renamed afterwards: nothing allocates once the node exists (P28).
-  std::unordered_map<CUgraphNode, CUuserObject> entry;
-  entry.emplace(nullptr, nullptr);
+  // The entry is made under a key that no node has and renamed afterwards: nothing allocates once the node exists
+  // (P28).
+  std::unordered_map<CUgraphNode, node_record> entry;
+  entry.emplace(nullptr, record);
   {
     const std::lock_guard lock(mutex_);
-    attachments_.reserve(attachments_.size() + 1);
+    nodes_.reserve(nodes_.size() + 1);
   }
   const CUuserObject attachment = keep.empty() ? nullptr : attach(std::move(keep));
   CUgraphNode node = nullptr;
@@ -117,16 +134,15 @@ CUgraphNode graph::add(owners keep, function_ref<void(CUgraphNode*)> add_to_driv
   }
   auto ready = entry.extract(entry.begin());
   ready.key() = node;
-  ready.mapped() = attachment;
+  ready.mapped().attachment = attachment;
   const std::lock_guard lock(mutex_);
-  attachments_.insert(std::move(ready));
+  nodes_.insert(std::move(ready));
   return node;
 }
 
 CUgraphNode graph::add_empty(const dependencies& after) {
-  return add({}, [&](CUgraphNode* node) {
-    call(driver().cuGraphAddEmptyNode, node, raw_, after.data(), after.size());
-  });
+  return add({}, {},
+             [&](CUgraphNode* node) { call(driver().cuGraphAddEmptyNode, node, raw_, after.data(), after.size()); });
 }
 
 CUgraphNode graph::add_memset(const memset_params& params, const shared<context>& in, owners keep,
@@ -139,35 +155,36 @@ CUgraphNode graph::add_memset(const memset_params& params, const shared<context>
   native.elementSize = params.element_size;
   native.width = params.width;
   native.height = params.height;
-  return add(std::move(keep), [&](CUgraphNode* node) {
+  return add({nullptr, in->raw(), params}, std::move(keep), [&](CUgraphNode* node) {
     call(driver().cuGraphAddMemsetNode, node, raw_, after.data(), after.size(), &native, in->raw());
   });
 }
 
 CUgraphNode graph::add_event_record(const shared<event>& what, const dependencies& after) {
-  return add(event_owner(what), [&](CUgraphNode* node) {
+  return add({nullptr, context_of(*what), {}}, event_owner(what), [&](CUgraphNode* node) {
     call(driver().cuGraphAddEventRecordNode, node, raw_, after.data(), after.size(), what->raw());
   });
 }
 
 CUgraphNode graph::add_event_wait(const shared<event>& what, const dependencies& after) {
-  return add(event_owner(what), [&](CUgraphNode* node) {
+  return add({nullptr, context_of(*what), {}}, event_owner(what), [&](CUgraphNode* node) {
     call(driver().cuGraphAddEventWaitNode, node, raw_, after.data(), after.size(), what->raw());
   });
 }
 
-void graph::set(CUgraphNode node, CUgraphNodeParams& params, CUcontext in, owners keep) {
-  drain_deferred();
-  static_cast<void>(attachment_of(node));
-  // Whatever is held by `going` at the end is released: the new attachment until the driver has taken the new
-  // parameters, from that moment on the old one.
-  CUuserObject going = attach(std::move(keep));
+// `prepared` is the new attachment, also in `next`; null where the node keeps the one it has.
+void graph::set(CUgraphNode node, CUgraphNodeParams& params, const node_record& next, CUuserObject prepared) {
+  // Whatever `going` holds at the end is released: the new attachment until the driver has taken the new parameters,
+  // from that moment on the old one.
+  CUuserObject going = prepared;
   const auto publish = [&] {
     const std::lock_guard lock(mutex_);
-    std::swap(attachments_.find(node)->second, going);
+    node_record& record = nodes_.find(node)->second;
+    going = prepared == nullptr ? nullptr : record.attachment;
+    record = next;
   };
   try {
-    graph_node_set_params(node, params, in, publish);
+    graph_node_set_params(node, params, next.in, publish);
   } catch (cuda_error& error) {
     detach_beside(error, going);
     throw;
@@ -179,36 +196,45 @@ void graph::set(CUgraphNode node, CUgraphNodeParams& params, CUcontext in, owner
 }
 
 void graph::set_memset(CUgraphNode node, const memset_params& params, const shared<context>& in, owners keep) {
+  drain_deferred();
+  static_cast<void>(record_of(node));
   keep.emplace_back(in);
-  CUgraphNodeParams native{};
-  native.type = CU_GRAPH_NODE_TYPE_MEMSET;
-  native.memset.dst = params.dst;
-  native.memset.pitch = params.pitch;
-  native.memset.value = params.value;
-  native.memset.elementSize = params.element_size;
-  native.memset.width = params.width;
-  native.memset.height = params.height;
-  native.memset.ctx = in->raw();
-  set(node, native, in->raw(), std::move(keep));
+  CUgraphNodeParams native = memset_node_params(params, in->raw());
+  const CUuserObject prepared = attach(std::move(keep));
+  set(node, native, {prepared, in->raw(), params}, prepared);
+}
+
+void graph::set_memset(CUgraphNode node, const memset_params& params) {
+  drain_deferred();
+  node_record next = record_of(node);
+  next.memset = params;
+  CUgraphNodeParams native = memset_node_params(params, next.in);
+  set(node, native, next, nullptr);
 }
 
 void graph::set_event_record(CUgraphNode node, const shared<event>& what) {
-  CUgraphNodeParams native = event_params(CU_GRAPH_NODE_TYPE_EVENT_RECORD, *what);
-  set(node, native, context_of(*what), event_owner(what));
+  drain_deferred();
+  static_cast<void>(record_of(node));
+  CUgraphNodeParams native = event_node_params(CU_GRAPH_NODE_TYPE_EVENT_RECORD, *what);
+  const CUuserObject prepared = attach(event_owner(what));
+  set(node, native, {prepared, context_of(*what), {}}, prepared);
 }
 
 void graph::set_event_wait(CUgraphNode node, const shared<event>& what) {
-  CUgraphNodeParams native = event_params(CU_GRAPH_NODE_TYPE_WAIT_EVENT, *what);
-  set(node, native, context_of(*what), event_owner(what));
+  drain_deferred();
+  static_cast<void>(record_of(node));
+  CUgraphNodeParams native = event_node_params(CU_GRAPH_NODE_TYPE_WAIT_EVENT, *what);
+  const CUuserObject prepared = attach(event_owner(what));
+  set(node, native, {prepared, context_of(*what), {}}, prepared);
 }
 
 void graph::destroy_node(CUgraphNode node) {
   drain_deferred();
-  const CUuserObject attachment = attachment_of(node);
+  const CUuserObject attachment = record_of(node).attachment;
   call(driver().cuGraphDestroyNode, node);
   {
     const std::lock_guard lock(mutex_);
-    attachments_.erase(node);
+    nodes_.erase(node);
   }
   detach_and_report(attachment);
 }
@@ -226,8 +252,8 @@ unique<graph_exec> graph::instantiate(cuuint64_t flags) {
 
 void graph::destroy(cleanup& failures) noexcept {
   if (const CUgraph raw = std::exchange(raw_, nullptr)) {
-    failures.call("the graph is leaked, with what its nodes keep alive", loaded_driver()->cuGraphDestroy, as_number(raw),
-                  raw);
+    failures.call("the graph is leaked, with what its nodes keep alive", loaded_driver()->cuGraphDestroy,
+                  as_number(raw), raw);
   }
 }
 

@@ -11,7 +11,11 @@ namespace {
 constexpr const char* memory_leaked = "the memory is leaked";
 constexpr const char* free_skipped = "the memory was not freed and is leaked, its context could not be entered";
 
-void* host_pointer(CUdeviceptr address) noexcept { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
+CUcontext raw_of(const shared<context>& in) noexcept { return in ? in->raw() : nullptr; }
+
+void* host_pointer(CUdeviceptr address) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
 
 }  // namespace
 
@@ -28,6 +32,12 @@ unique<memory_pool> memory_pool::current_of(CUdevice device) {
   unique<memory_pool> made(new memory_pool(false));
   call(driver().cuDeviceGetMemPool, &made->raw_, device);
   return made;
+}
+
+std::uint64_t memory_pool::attribute(CUmemPool_attribute which) const {
+  cuuint64_t value = 0;
+  call(driver().cuMemPoolGetAttribute, raw_, which, static_cast<void*>(&value));
+  return value;
 }
 
 void memory_pool::destroy(cleanup& failures) noexcept {
@@ -62,7 +72,7 @@ unique<buffer> buffer::allocate(const shared<context>& in, std::size_t size) {
 unique<buffer> buffer::allocate_pinned(const shared<context>& in, std::size_t size) {
   unique<buffer> made(new buffer(free_call::cuMemFreeHost, in, {}, {}, size));
   run_or_undo_in_context(
-      in->raw(),
+      raw_of(in),
       [&] {
         void* address = nullptr;
         call(driver().cuMemAllocHost, &address, size);
@@ -88,6 +98,16 @@ unique<buffer> buffer::allocate_async(const shared<context>& in, const shared<st
       },
       [&](cleanup& failures) { made->destroy(failures); });
   return made;
+}
+
+void buffer::fill(unsigned char value, const stream& on) const {
+  run_in_context(on.is_default() ? raw_of(context_) : nullptr,
+                 [&] { call(driver().cuMemsetD8Async, address_, value, size_, on.raw()); });
+}
+
+void buffer::copy_to(const buffer& destination, const stream& on) const {
+  run_in_context(on.is_default() ? raw_of(context_) : nullptr,
+                 [&] { call(driver().cuMemcpyAsync, destination.address_, address_, size_, on.raw()); });
 }
 
 void buffer::set_deallocation_stream(shared<stream> on) noexcept {

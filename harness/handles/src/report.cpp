@@ -135,7 +135,8 @@ report_scope::~report_scope() {
     deliver(held_[i]);
   }
   if (overflowed_) {
-    deliver(report{held_[places - 1].what, "more failures followed than places to keep them", restoration::no, nullptr});
+    deliver(
+        report{held_[places - 1].what, "more failures followed than places to keep them", restoration::no, nullptr});
   }
 }
 

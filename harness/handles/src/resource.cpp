@@ -55,7 +55,8 @@ void cleanup::report_from(unsigned first) const noexcept {
     report_failure(held_[i]);
   }
   if (overflowed_) {
-    report_failure({held_[places - 1].what, "more failures followed than places to keep them", restoration::no, nullptr});
+    report_failure(
+        {held_[places - 1].what, "more failures followed than places to keep them", restoration::no, nullptr});
   }
 }
 

@@ -173,7 +173,8 @@ CUdevice context_get_device(CUcontext context) {
   return device;
 }
 
-void graph_node_set_params(CUgraphNode node, CUgraphNodeParams& params, CUcontext target, function_ref<void()> publish) {
+void graph_node_set_params(CUgraphNode node, CUgraphNodeParams& params, CUcontext target,
+                           function_ref<void()> publish) {
   run_in_context(target, [&] {
     call(driver().cuGraphNodeSetParams, node, &params);
     publish();
@@ -221,9 +222,9 @@ CUcontext create_context_unpushed(unsigned flags, CUdevice device) {
     cleanup undoing;
     // Destroying a context that is current makes the one below it current: the caller's.
     undoing.call("the context is leaked", table.cuCtxDestroy, as_number(created), created);
-    cuda_error error = restoration_error(with_current_context(popping, caller_context_lost),
-                                         undoing.clean() ? "the new context is destroyed again"
-                                                         : "the new context could not be destroyed again");
+    cuda_error error = restoration_error(
+        with_current_context(popping, caller_context_lost),
+        undoing.clean() ? "the new context is destroyed again" : "the new context could not be destroyed again");
     undoing.attach_to(error);
     throw error;
   }

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scoped-context helpers: order of calls, what is undone, and who wins when two things fail.
-#include "cufault/handles/scope.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <new>
 
+#include "cufault/handles/scope.h"
 #include "cufault/handles/testing/driver_double.h"
 #include "cufault/handles/testing/report_recorder.h"
 
 namespace cufault::handles {
 namespace {
 
-using testing::driver_double;
-using testing::report_recorder;
-using testing::Reported;
+using ::testing::_;
 using ::testing::DoAll;
+using testing::driver_double;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::InSequence;
 using ::testing::IsEmpty;
+using testing::report_recorder;
+using testing::Reported;
 using ::testing::Return;
 using ::testing::SetArgPointee;
-using ::testing::_;
 
 const auto callers = reinterpret_cast<CUcontext>(0xca11e5);
 const auto target = reinterpret_cast<CUcontext>(0x7a59e7);
@@ -187,7 +186,8 @@ TEST_F(a_scoped_context, says_that_no_context_is_current_where_that_is_so) {
   work_answers(CUDA_SUCCESS);
   switching_to(callers, CUDA_ERROR_INVALID_CONTEXT);
   current_is(nullptr);
-  EXPECT_THAT(error_of([&] { run_in_context(target, [&] { work(); }); }).what(), HasSubstr("no context is current now"));
+  EXPECT_THAT(error_of([&] { run_in_context(target, [&] { work(); }); }).what(),
+              HasSubstr("no context is current now"));
 }
 
 TEST_F(a_scoped_context, undoes_a_creation_once_if_only_the_restoration_fails) {
@@ -197,8 +197,10 @@ TEST_F(a_scoped_context, undoes_a_creation_once_if_only_the_restoration_fails) {
   switching_to(callers, CUDA_ERROR_INVALID_CONTEXT);
   current_is(target);
   int undone = 0;
-  const cuda_error error =
-      error_of([&] { run_or_undo_in_context(target, [&] { work(); }, [&](cleanup&) { ++undone; }); });
+  const cuda_error error = error_of([&] {
+    run_or_undo_in_context(
+        target, [&] { work(); }, [&](cleanup&) { ++undone; });
+  });
   EXPECT_EQ(undone, 1);
   EXPECT_EQ(error.code(), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_THAT(error.what(), HasSubstr("destroyed again; context 0x7a59e7 is current now; call Device.set_current()"));
@@ -210,19 +212,24 @@ TEST_F(a_scoped_context, does_not_undo_what_failed_or_what_went_well) {
   switching_to(target);
   work_answers(CUDA_SUCCESS);
   switching_to(callers);
-  run_or_undo_in_context(target, [&] { work(); }, [&](cleanup&) { ADD_FAILURE(); });
+  run_or_undo_in_context(
+      target, [&] { work(); }, [&](cleanup&) { ADD_FAILURE(); });
   current_is(callers);
   switching_to(target);
   work_answers(CUDA_ERROR_OUT_OF_MEMORY);
   switching_to(callers);
-  EXPECT_THROW(run_or_undo_in_context(target, [&] { work(); }, [&](cleanup&) { ADD_FAILURE(); }), cuda_error);
+  EXPECT_THROW(run_or_undo_in_context(
+                   target, [&] { work(); }, [&](cleanup&) { ADD_FAILURE(); }),
+               cuda_error);
 }
 
 TEST_F(a_scoped_context, raises_a_failed_entering_of_a_creation) {
   current_is(callers);
   switching_to(target, CUDA_ERROR_INVALID_CONTEXT);
   current_is(callers);
-  EXPECT_THROW(run_or_undo_in_context(target, [&] { work(); }, [&](cleanup&) { ADD_FAILURE(); }), cuda_error);
+  EXPECT_THROW(run_or_undo_in_context(
+                   target, [&] { work(); }, [&](cleanup&) { ADD_FAILURE(); }),
+               cuda_error);
 }
 
 TEST_F(a_scoped_context, reports_and_notes_a_failed_undo_beside_the_restorations_error) {
@@ -234,9 +241,11 @@ TEST_F(a_scoped_context, reports_and_notes_a_failed_undo_beside_the_restorations
   current_is(target);
   EXPECT_CALL(driver.cuStreamDestroy, Call(stream)).WillOnce(Return(CUDA_ERROR_ILLEGAL_ADDRESS));
   const cuda_error error = error_of([&] {
-    run_or_undo_in_context(target, [&] { work(); }, [&](cleanup& failures) {
-      failures.call("the stream is leaked", driver.table().cuStreamDestroy, as_number(stream), stream);
-    });
+    run_or_undo_in_context(
+        target, [&] { work(); },
+        [&](cleanup& failures) {
+          failures.call("the stream is leaked", driver.table().cuStreamDestroy, as_number(stream), stream);
+        });
   });
   EXPECT_EQ(error.code(), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_THAT(error.what(), HasSubstr("could not be destroyed again"));
@@ -310,9 +319,7 @@ TEST_F(a_scoped_context, keeps_the_clean_ups_context_if_restoring_fails_and_neve
   switching_to(callers, CUDA_ERROR_INVALID_CONTEXT);
   current_is(target);
   cleanup failures;
-  cleanup_in_context(target, failures, "skipped", [&] {
-    failures.call("leaked", driver.table().cuCtxSynchronize, 1);
-  });
+  cleanup_in_context(target, failures, "skipped", [&] { failures.call("leaked", driver.table().cuCtxSynchronize, 1); });
   failures.report();
   EXPECT_THAT(recorder.reports(), ElementsAre(Reported("cuCtxSynchronize", 1, CUDA_ERROR_ILLEGAL_ADDRESS),
                                               Reported("cuCtxSetCurrent", callers, CUDA_ERROR_INVALID_CONTEXT)));
@@ -361,9 +368,9 @@ TEST_F(a_scoped_context, publishes_a_nodes_owners_before_a_failing_restoration_i
   EXPECT_CALL(driver.cuStreamSynchronize, Call(nullptr));  // stands for the publishing
   switching_to(callers, CUDA_ERROR_INVALID_CONTEXT);
   current_is(target);
-  EXPECT_THROW(graph_node_set_params(node, params, target,
-                                     [&] { call(driver.table().cuStreamSynchronize, CUstream{}); }),
-               cuda_error);
+  EXPECT_THROW(
+      graph_node_set_params(node, params, target, [&] { call(driver.table().cuStreamSynchronize, CUstream{}); }),
+      cuda_error);
 }
 
 TEST_F(a_scoped_context, publishes_nothing_if_the_driver_refuses_the_parameters) {

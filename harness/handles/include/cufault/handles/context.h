@@ -45,8 +45,8 @@ class device {
   [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
   [[nodiscard]] CUdevice raw() const noexcept { return raw_; }
 
-  // The primary context: the reference kept, or a new one that goes with its owners unless keep() is called. An operation
-  // calls keep() as its last act, so that one that fails leaves no new reference behind (P04).
+  // The primary context: the reference kept, or a new one that goes with its owners unless keep() is called. An
+  // operation calls keep() as its last act, so that one that fails leaves no new reference behind (P04).
   [[nodiscard]] shared<context> primary() const;
   void keep(const shared<context>& primary) noexcept;
   // Gives the kept reference up.

@@ -12,8 +12,8 @@ template <class Pointer>
 struct driver_function;
 
 // One entry: callable like the function itself. A function that this driver lacks answers CUDA_ERROR_NOT_FOUND, so that
-// every path, raising or cleaning up, meets it as an ordinary failure; `address == nullptr` tells it apart from a driver
-// that answers NOT_FOUND (P29).
+// every path, raising or cleaning up, meets it as an ordinary failure; `address == nullptr` tells it apart from a
+// driver that answers NOT_FOUND (P29).
 template <class... Args>
 struct driver_function<CUresult (*)(Args...)> {
   const char* name;

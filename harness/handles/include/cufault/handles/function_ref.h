@@ -17,9 +17,9 @@ template <class Result, class... Args>
 class function_ref<Result(Args...)> {
  public:
   template <class Callable>
-    requires(!std::is_same_v<std::remove_cvref_t<Callable>, function_ref> &&
-             std::is_invocable_r_v<Result, Callable&, Args...>)
-  function_ref(Callable&& callable) noexcept
+  requires(!std::is_same_v<std::remove_cvref_t<Callable>, function_ref> &&
+           std::is_invocable_r_v<Result, Callable&, Args...>) function_ref(Callable&& callable)
+  noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         invoke_([](void* object, Args... args) -> Result {
           return (*static_cast<std::add_pointer_t<std::remove_reference_t<Callable>>>(object))(

@@ -46,8 +46,12 @@ class graph final : public resource {
   // Replaces a node's parameters, with the node's context current. If only the restoration fails afterwards, that is
   // thrown, and the update stays done.
   void set_memset(CUgraphNode node, const memset_params& params, const shared<context>& in, owners keep);
+  // The same where neither the memory nor the context changes: what the node keeps alive stays as it is.
+  void set_memset(CUgraphNode node, const memset_params& params);
   void set_event_record(CUgraphNode node, const shared<event>& what);
   void set_event_wait(CUgraphNode node, const shared<event>& what);
+
+  [[nodiscard]] memset_params memset_of(CUgraphNode node) const;
 
   // Removes a node. Once the driver has done it, what fails in releasing its owners is reported, not thrown.
   void destroy_node(CUgraphNode node);
@@ -59,17 +63,23 @@ class graph final : public resource {
   ~graph() override = default;
   void destroy(cleanup& failures) noexcept override;
 
-  CUgraphNode add(owners keep, function_ref<void(CUgraphNode*)> add_to_driver);
-  void set(CUgraphNode node, CUgraphNodeParams& params, CUcontext in, owners keep);
+  struct node_record {
+    CUuserObject attachment = nullptr;
+    CUcontext in = nullptr;  // kept alive by the attachment
+    memset_params memset;
+  };
+
+  CUgraphNode add(node_record record, owners keep, function_ref<void(CUgraphNode*)> add_to_driver);
+  void set(CUgraphNode node, CUgraphNodeParams& params, const node_record& next, CUuserObject prepared);
   [[nodiscard]] CUuserObject attach(owners keep);
   void detach(CUuserObject attachment, cleanup& failures) noexcept;
   void detach_and_report(CUuserObject attachment) noexcept;
   void detach_beside(cuda_error& error, CUuserObject attachment) noexcept;
-  [[nodiscard]] CUuserObject attachment_of(CUgraphNode node);
+  [[nodiscard]] node_record record_of(CUgraphNode node) const;
 
   CUgraph raw_ = nullptr;
-  std::mutex mutex_;  // guards the map only, never held across a driver call (P27)
-  std::unordered_map<CUgraphNode, CUuserObject> attachments_;
+  mutable std::mutex mutex_;  // guards the map only, never held across a driver call (P27)
+  std::unordered_map<CUgraphNode, node_record> nodes_;
 };
 
 // An executable graph. It needs neither the graph nor its handles: the driver holds the owners for it too.

@@ -19,6 +19,8 @@ class memory_pool final : public resource {
 
   [[nodiscard]] CUmemoryPool raw() const noexcept { return raw_; }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
+  // Attributes that are numbers of 64 bits: bytes reserved and used, now and at most.
+  [[nodiscard]] std::uint64_t attribute(CUmemPool_attribute which) const;
 
  private:
   explicit memory_pool(bool owned) noexcept : owned_(owned) {}
@@ -36,6 +38,7 @@ enum class free_call { cuMemFree, cuMemFreeAsync, cuMemFreeHost };
 class buffer final : public resource {
  public:
   [[nodiscard]] static unique<buffer> allocate(const shared<context>& in, std::size_t size);
+  // `in` null: in whichever context is current, which the caller keeps alive.
   [[nodiscard]] static unique<buffer> allocate_pinned(const shared<context>& in, std::size_t size);
   // Ordered on `on`; from the device's current pool if `from` is null. `in` is the context that a default stream stands
   // for, and the one that is made current for the allocation.
@@ -47,11 +50,16 @@ class buffer final : public resource {
   [[nodiscard]] free_call freed_by() const noexcept { return freed_by_; }
   [[nodiscard]] const shared<context>& owning_context() const noexcept { return context_; }
 
+  // Ordered on `on`; a default stream means that of the buffer's context.
+  void fill(unsigned char value, const stream& on) const;
+  void copy_to(const buffer& destination, const stream& on) const;
+
   // The stream that orders the free. Not while another thread may be dropping the buffer.
   void set_deallocation_stream(shared<stream> on) noexcept;
 
  private:
-  buffer(free_call freed_by, shared<context> in, shared<stream> on, shared<memory_pool> from, std::size_t size) noexcept;
+  buffer(free_call freed_by, shared<context> in, shared<stream> on, shared<memory_pool> from,
+         std::size_t size) noexcept;
   ~buffer() override = default;
   void destroy(cleanup& failures) noexcept override;
   void free_async(cleanup& failures) noexcept;

@@ -7,7 +7,8 @@
 
 namespace cufault::handles {
 
-// Whether a report is about a context that could not be restored, and if so, whether it is known which one is current now.
+// Whether a report is about a context that could not be restored, and if so, whether it is known which one is current
+// now.
 enum class restoration { no, current_known, current_unknown };
 
 // What a failure that could not be raised left behind. Trivial, so that places for it cost nothing until one is needed.
@@ -25,8 +26,8 @@ struct report_line {
 };
 [[nodiscard]] report_line report_text(const report& what) noexcept;
 
-// Where reports go. deliver() runs with the caller's context restored and no lock of the layer held (P19), so that it may
-// run user code and call back into the layer; it must not throw. The sink must outlive its being in force.
+// Where reports go. deliver() runs with the caller's context restored and no lock of the layer held (P19), so that it
+// may run user code and call back into the layer; it must not throw. The sink must outlive its being in force.
 class report_sink {
  public:
   virtual void deliver(const report& what) noexcept = 0;

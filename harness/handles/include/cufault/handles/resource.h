@@ -11,8 +11,8 @@
 
 namespace cufault::handles {
 
-// Collects what fails while something is cleaned up. Whoever owns the collector decides the channel afterwards, when the
-// caller's context is back and no lock is held: report() all of it, or raise() the first and report the rest.
+// Collects what fails while something is cleaned up. Whoever owns the collector decides the channel afterwards, when
+// the caller's context is back and no lock is held: report() all of it, or raise() the first and report the rest.
 // CUDA_ERROR_DEINITIALIZED is kept too: it is silent in report() and raised by raise() (P15).
 class cleanup {
  public:
@@ -23,7 +23,8 @@ class cleanup {
   }
 
   // The same with `target` current, for objects whose destroy works on the current context. A context that cannot be
-  // entered means that the call is not made (P17); one that cannot be restored stays, is noted, and is not retried (P20).
+  // entered means that the call is not made (P17); one that cannot be restored stays, is noted, and is not retried
+  // (P20).
   template <class Function, class... Args>
   bool call_in_context(CUcontext target, const char* consequence, const char* skipped, const Function& function,
                        std::uint64_t handle, Args... args) noexcept;
@@ -163,8 +164,8 @@ class shared {
       object->release();
     }
   }
-  // Gives this owner up; if it was the last one, the object is destroyed here and a failure is thrown. The owner is empty
-  // afterwards either way.
+  // Gives this owner up; if it was the last one, the object is destroyed here and a failure is thrown. The owner is
+  // empty afterwards either way.
   void close() {
     if (Object* object = std::exchange(object_, nullptr)) {
       object->close();

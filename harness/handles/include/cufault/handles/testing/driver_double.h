@@ -14,8 +14,8 @@ namespace cufault::handles::testing {
 // Every entry of the table is a strict mock of the same name:
 //   driver_double driver;
 //   EXPECT_CALL(driver.cuStreamDestroy, Call(stream)).WillOnce(Return(CUDA_SUCCESS));
-// A call that nobody expects fails the test. Error names and descriptions are answered by themselves: "CUDA_ERROR_X" stands
-// as "NAME_<code>", its description as "text of <code>".
+// A call that nobody expects fails the test. Error names and descriptions are answered by themselves: "CUDA_ERROR_X"
+// stands as "NAME_<code>", its description as "text of <code>".
 class driver_double {
  public:
   driver_double();
