@@ -12,14 +12,6 @@ namespace cufault::trace {
 
 using path = process::text<4096>;
 
-/* `<pid>`, or `<pid>-<image>` for the second and later programs that one pid has run by exec. */
-template <class Text>
-Text &put_key(Text &to, std::uint32_t pid, std::uint32_t image) noexcept {
-  to << pid;
-  if (image > 1) to << "-" << image;
-  return to;
-}
-
 /* A file without a name yet. Closed when it goes out of scope; unlinked if it was not published. */
 class new_file {
  public:

@@ -2,6 +2,7 @@
 // Process files, segments and records of the trace.
 #include "writer.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -54,6 +55,17 @@ void put_strings(strings &to, cufault_process_header &head, const process_facts 
   head.file_size = to.at;
 }
 
+// Whether the file's numbers mean what ours would.
+bool same_build(const char *file, const cufault_process_header &ours) noexcept {
+  const int descriptor = ::open(file, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  cufault_process_header theirs{};
+  const bool whole = ::read(descriptor, &theirs, sizeof theirs) == static_cast<ssize_t>(sizeof theirs);
+  ::close(descriptor);
+  return whole && std::memcmp(theirs.magic, ours.magic, sizeof ours.magic) == 0 && theirs.version == ours.version &&
+         theirs.api_hash == ours.api_hash && theirs.rule_count == ours.rule_count;
+}
+
 }  // namespace
 
 bool writer::start(const char *folder, std::uint32_t segment_records, std::uint32_t segments_per_thread,
@@ -64,6 +76,8 @@ bool writer::start(const char *folder, std::uint32_t segment_records, std::uint3
   pid_ = static_cast<std::uint32_t>(::getpid());
   first_segment_ = nullptr;
   started_ = false;
+  continued_ = false;
+  earlier_threads_.store(0, std::memory_order_relaxed);
 
   char program[4096];
   const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program - 1);
@@ -92,11 +106,11 @@ bool writer::start(const char *folder, std::uint32_t segment_records, std::uint3
   strings content{&file, sizeof head};
   if (written) put_strings(content, head, facts, program);
   written = written && content.ok;
-  for (image_ = 1; written; ++image_) {
-    path name;
-    put_key(name << folder << "/process.", pid_, image_);
-    if (file.publish(name.c_str())) break;
-    written = file.error() == EEXIST && image_ < 10'000;
+  path name;
+  name << folder << "/process." << pid_;
+  if (written && !file.publish(name.c_str())) {
+    continued_ = file.error() == EEXIST && same_build(name.c_str(), head);
+    written = continued_;
   }
   if (!written) {
     why << "no trace can be written to " << folder << ": " << std::strerror(file.error());
@@ -136,17 +150,30 @@ bool writer::map_segment(log &log, std::uint32_t tid) noexcept {
   head->thread = log.thread;
   head->segment = log.segment_number;
   ::prctl(PR_GET_NAME, head->thread_name);
-  path name;
-  put_key(name << folder_ << "/trace.", pid_, image_) << "." << log.thread << "." << log.segment_number;
-  if (!file.publish(name.c_str())) {
+  if (!publish_segment(file, *head)) {
     ::munmap(head, size);
     return false;
   }
+  log.thread = head->thread;
   log.segment = head;
   log.records = reinterpret_cast<cufault_trace_record *>(reinterpret_cast<char *>(head) + header_size);
   log.used = 0;
   if (first_segment_ == nullptr) first_segment_ = head;
   return true;
+}
+
+bool writer::publish_segment(new_file &file, cufault_trace_header &head) noexcept {
+  const std::uint32_t first = head.segment == 1 ? head.thread + earlier_threads_.load(std::memory_order_relaxed) : head.thread;
+  for (std::uint32_t thread = first;; ++thread) {
+    head.thread = thread;
+    path name;
+    name << folder_ << "/trace." << pid_ << "." << thread << "." << head.segment;
+    if (file.publish(name.c_str())) {
+      if (thread != first) earlier_threads_.fetch_add(thread - first, std::memory_order_relaxed);
+      return true;
+    }
+    if (file.error() != EEXIST || !continued_ || head.segment != 1) return false;
+  }
 }
 
 bool writer::rotate(log &log) noexcept {

@@ -10,6 +10,7 @@
  * the heap or takes a lock.
  */
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,6 +19,8 @@
 #include "process/refuse.h"
 
 namespace cufault::trace {
+
+class new_file;
 
 /* What process.<pid> says. Every pointer lives as long as the call. */
 struct process_facts {
@@ -59,10 +62,15 @@ struct text_fields {
 
 class writer {
  public:
-  /* Writes process.<pid>. `folder` is kept. False: `why` says what went wrong. */
+  /*
+   * Writes process.<pid>. `folder` is kept. False: `why` says what went wrong. A program that the process runs by exec
+   * after another continues that one's files: its threads are numbered on.
+   */
   [[nodiscard]] bool start(const char *folder, std::uint32_t segment_records, std::uint32_t segments_per_thread,
                            const process_facts &facts, process::message &why) noexcept;
   [[nodiscard]] bool started() const noexcept { return started_; }
+  /* Whether an earlier program of this process has written here before. */
+  [[nodiscard]] bool continued() const noexcept { return continued_; }
 
   /* Reserves and maps the thread's first segment. False: there is no room. */
   [[nodiscard]] bool open(log &log, std::uint32_t thread, std::uint32_t tid) noexcept;
@@ -80,6 +88,7 @@ class writer {
 
  private:
   [[nodiscard]] bool map_segment(log &log, std::uint32_t tid) noexcept;
+  [[nodiscard]] bool publish_segment(new_file &file, cufault_trace_header &head) noexcept;
   [[nodiscard]] bool rotate(log &log) noexcept;
   void count_lost(log &log) noexcept;
 
@@ -87,7 +96,9 @@ class writer {
   std::uint32_t capacity_ = 0;
   std::uint32_t segments_ = 0;
   std::uint32_t pid_ = 0;
-  std::uint32_t image_ = 0; /* the n-th program that this pid has run, by exec */
+  /* Threads that have files of an earlier program of the same process, which called exec. */
+  std::atomic<std::uint32_t> earlier_threads_{0};
+  bool continued_ = false;
   cufault_trace_header *first_segment_ = nullptr;
   bool started_ = false;
 };
