@@ -30,7 +30,6 @@ def test_python_finds_the_distribution_and_its_entry_points(staged: Path) -> Non
     assert found.version == stage.read_metadata(ROOT).version.__str__()
     points = {(point.group, point.name): point.value for point in found.entry_points}
     assert points["console_scripts", "cufault"] == "cufault.cli:main"
-    assert points["pytest11", "cufault"] == "pytest_cufault.plugin"
 
 
 def test_the_launcher_runs_the_staged_package_and_gives_its_status(staged: Path) -> None:
