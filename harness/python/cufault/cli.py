@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 
 import click
 
@@ -48,6 +49,11 @@ def main() -> None:
         status = EXIT_USAGE
     except BrokenPipeError:
         sys.stderr.close()
+        status = EXIT_HARNESS
+    except Exception:
+        # A bug of ours: Python's own status 1 would read as violations.
+        traceback.print_exc()
+        click.echo("cufault: an error in cufault itself; please report it", err=True)
         status = EXIT_HARNESS
     sys.exit(status if isinstance(status, int) else 0)
 

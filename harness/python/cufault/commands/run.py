@@ -35,7 +35,7 @@ from cufault.subjects import SUBJECTS
 def command(paths: tuple[Path, ...], subjects: tuple[str, ...], only: tuple[str, ...], point: str | None, out: Path,
             junit: Path | None, html: Path | None, keep: bool, driver: str, profile: str | None, jobs: int) -> int:
     """Answers the exit status."""
-    from cufault_reports import print_table, write_html, write_junit
+    from cufault_reports import print_table, read_results, write_html, write_junit
 
     for name in subjects:
         if name not in SUBJECTS:
@@ -45,7 +45,7 @@ def command(paths: tuple[Path, ...], subjects: tuple[str, ...], only: tuple[str,
     with _progress() as progress:
         task = progress.add_task("runs", total=None)
         results = run_cases(todo, options, lambda done, total, outcome: progress.update(task, completed=done, total=total))
-    loaded = {**results, "root": str(out.resolve())}
+    loaded = read_results(out)
     report = html or out / "report.html"
     write_html(loaded, report)
     if junit is not None:

@@ -6,7 +6,7 @@ Any value may be `${name}` of the matrix, so every scalar also allows a text wit
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping
+from typing import Any, Callable, Iterable, Mapping
 
 from cufault.scenario import grammar
 from cufault.scenario.grammar import EFFECTS, KINDS, NODES, VERBS, Key
@@ -38,30 +38,34 @@ def _key(key: Key) -> dict[str, Any]:
 
 
 def _form(key: Key) -> dict[str, Any]:
-    simple: dict[str, dict[str, Any]] = {
-        "boolean": {"type": "boolean"}, "number": {"type": "number"}, "true": {"const": True},
-        "integer": {"type": "integer", **({} if key.minimum is None else {"minimum": key.minimum})},
-        "choice": {"enum": list(key.choices)}, "matrix": {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}},
-    }
-    if key.type == "matrix":
-        return simple["matrix"]
-    if key.type in simple:
-        return _or_place(simple[key.type])
-    lists: dict[str, dict[str, Any]] = {
-        "texts": _one_or_list(_TEXT), "steps": _one_or_list(_TEXT), "names": _one_or_list(_TEXT), "subjects": _one_or_list(_TEXT),
-        "rules": {"type": "array", "items": _TEXT, "minItems": 1},
-        "step list": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
-        "faults": _or_place({"type": "array", "items": {"$ref": "#/$defs/fault"}}),
-        "expect": {"$ref": "#/$defs/expect"},
-        "raises": _one_or_list(_mapping(grammar.RAISES_KEYS)),
-        "reported": _one_or_list(_mapping(grammar.REPORTED_KEYS)),
-        "nodes": {"type": "array", "items": {"anyOf": [_mapping({kind: Key("text", "its name", required=True), **keys})
-                                                       for kind, keys in NODES.items()]}},
-        "effect": _or_place(_mapping({**EFFECTS, "scope": grammar.FAULT_KEYS["scope"]})),
-        "handle": {"anyOf": [_TEXT, {"type": "object"}]}, "thread": {"anyOf": [_TEXT, {"type": "object"}]},
-        "argument": {"type": "object"},
-    }
-    return lists.get(key.type, _TEXT)
+    make = _FORMS.get(key.type)
+    return _TEXT if make is None else make(key)
+
+
+_FORMS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
+    "boolean": lambda key: _or_place({"type": "boolean"}),
+    "number": lambda key: _or_place({"type": "number"}),
+    "true": lambda key: _or_place({"const": True}),
+    "integer": lambda key: _or_place({"type": "integer", **({} if key.minimum is None else {"minimum": key.minimum})}),
+    "choice": lambda key: _or_place({"enum": list(key.choices)}),
+    "matrix": lambda key: {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}},
+    "texts": lambda key: _one_or_list(_TEXT),
+    "steps": lambda key: _one_or_list(_TEXT),
+    "names": lambda key: _one_or_list(_TEXT),
+    "subjects": lambda key: _one_or_list(_TEXT),
+    "rules": lambda key: {"type": "array", "items": _TEXT, "minItems": 1},
+    "step list": lambda key: {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
+    "faults": lambda key: _or_place({"type": "array", "items": {"$ref": "#/$defs/fault"}}),
+    "expect": lambda key: {"$ref": "#/$defs/expect"},
+    "raises": lambda key: _one_or_list(_mapping(grammar.RAISES_KEYS)),
+    "reported": lambda key: _one_or_list(_mapping(grammar.REPORTED_KEYS)),
+    "nodes": lambda key: {"type": "array", "items": {"anyOf": [_mapping({kind: Key("text", "its name", required=True), **keys})
+                                                               for kind, keys in NODES.items()]}},
+    "effect": lambda key: _or_place(_mapping({**EFFECTS, "scope": grammar.FAULT_KEYS["scope"]})),
+    "handle": lambda key: {"anyOf": [_TEXT, {"type": "object"}]},
+    "thread": lambda key: {"anyOf": [_TEXT, {"type": "object"}]},
+    "argument": lambda key: {"type": "object"},
+}
 
 
 def _verb(name: str) -> dict[str, Any]:
