@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any
 
-from cufault.subjects.device_objects import DeviceObjects, Graph
+from cufault.subjects.device_objects import DeviceObjects
 from cufault.subjects.protocol import Cannot, Subject
 
 SUBJECT = Subject(
@@ -32,46 +32,23 @@ class CudaCore(DeviceObjects):
     def __init__(self) -> None:
         import cuda.core
 
-        self._core = cuda.core
-        super().__init__(cuda.core.Device(0))
+        super().__init__(cuda.core)
 
     def versions(self) -> dict[str, str]:
         import cuda.bindings
 
-        return {"cuda.core": self._core.__version__, "cuda.bindings": cuda.bindings.__version__}
+        return {"cuda.core": self.module.__version__, "cuda.bindings": cuda.bindings.__version__}
 
-    def make_stream(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return self.device.create_stream(options={"nonblocking": options.get("nonblocking", True),
-                                                  "priority": options.get("priority")})
-
-    def make_event(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return self.device.create_event({"timing_enabled": options.get("timing", False)})
-
-    def make_pool(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return self._core.DeviceMemoryResource(self.device, {"ipc_enabled": False})
-
-    def resource(self, memory: str) -> Any:
-        if memory == "pinned":
-            return self._core.LegacyPinnedMemoryResource()
+    def plain_resource(self) -> Any:
+        # Private, and what Device.allocate() uses on devices without memory pools.
         from cuda.core._memory._legacy import _SynchronousMemoryResource
 
         return _SynchronousMemoryResource(self.device.device_id)
 
-    def make_graph(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
+    def graph_definition(self) -> Any:
         from cuda.core.graph import GraphDefinition
 
-        definition = GraphDefinition()
-        nodes: dict[str, Any] = {}
-        for node in options.get("nodes", ()):
-            if node["kind"] == "memset":
-                buffer = objects[node["buffer"]]
-                made = definition.memset(buffer, node.get("value", 1), buffer.size)
-            elif node["kind"] == "record":
-                made = definition.record(objects[node["event"]])
-            else:
-                made = definition.empty()
-            nodes[node["node"]] = made
-        return Graph(definition, nodes)
+        return GraphDefinition()
 
-    def make_graph_exec(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return objects[options["of"]].definition.instantiate()
+    def count_nodes(self, definition: Any) -> int:
+        return len(definition.nodes())

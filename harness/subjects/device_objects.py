@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps for libraries whose objects are made from a `Device` and carry cuda.core's names; each subject fills the rest in."""
+"""The steps for libraries whose objects are made from a `Device` and carry cuda.core's names; a subject fills the rest in."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 
 class Graph:
@@ -21,16 +22,26 @@ def keep_for_ever(thing: Any) -> None:
 
 
 class DeviceObjects:
-    """Adapter over a `Device` and its objects. Subclasses say how buffers, pools and graphs are made."""
+    """Adapter over a module with a `Device` and its objects."""
 
-    def __init__(self, device: Any) -> None:
-        self.device = device
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.device = module.Device(0)
 
     def open(self) -> None:
         self.set_current(None)
 
     def make(self, kind: str, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
         return getattr(self, "make_" + kind)(options, objects)
+
+    def make_stream(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
+        chosen = {"nonblocking": options.get("nonblocking", True)}
+        if "priority" in options:
+            chosen["priority"] = options["priority"]
+        return self.device.create_stream(options=chosen)
+
+    def make_event(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
+        return self.device.create_event({"timing_enabled": options.get("timing", False)})
 
     def make_buffer(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
         size = options.get("size", 256)
@@ -40,16 +51,40 @@ class DeviceObjects:
             return self.device.allocate(size, stream=stream)
         if memory == "pool":
             return objects[options["pool"]].allocate(size, stream=stream)
-        return self.resource(memory).allocate(size)
+        if memory == "pinned":
+            return self.module.LegacyPinnedMemoryResource().allocate(size)
+        return self.plain_resource().allocate(size)
 
-    def resource(self, memory: str) -> Any:
-        """The memory resource for `plain` or `pinned` memory."""
+    def plain_resource(self) -> Any:
+        """The memory resource over cuMemAlloc and cuMemFree."""
         raise NotImplementedError
 
+    def make_pool(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
+        return self.module.DeviceMemoryResource(self.device, options={"max_size": 0})
+
+    def make_graph(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
+        definition = self.graph_definition()
+        nodes: dict[str, Any] = {}
+        for node in options.get("nodes", ()):
+            if node["kind"] == "memset":
+                buffer = objects[node["buffer"]]
+                made = definition.memset(buffer, node.get("value", 1), buffer.size)
+            elif node["kind"] == "record":
+                made = definition.record(objects[node["event"]])
+            else:
+                made = definition.empty()
+            nodes[node["node"]] = made
+        return Graph(definition, nodes)
+
+    def graph_definition(self) -> Any:
+        """An empty graph."""
+        raise NotImplementedError
+
+    def make_graph_exec(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
+        return objects[options["of"]].definition.instantiate()
+
     def handle(self, kind: str, thing: Any) -> int | None:
-        if kind == "graph":
-            return int(thing.definition.handle)
-        return int(thing.handle)
+        return int(thing.definition.handle if kind == "graph" else thing.handle)
 
     def use(self, kind: str, thing: Any, how: str, objects: Mapping[str, Any]) -> None:
         getattr(self, f"use_{kind}_{how}")(thing)
@@ -61,7 +96,7 @@ class DeviceObjects:
         self.device.default_stream.record(event)
 
     def use_event_query(self, event: Any) -> None:
-        event.is_done
+        _ = event.is_done
 
     def use_event_sync(self, event: Any) -> None:
         event.sync()
@@ -91,12 +126,15 @@ class DeviceObjects:
         node.update(**changes)
 
     def close(self, kind: str, thing: Any) -> None:
-        thing.close()
+        (thing.definition if kind == "graph" else thing).close()
 
     def deallocate(self, thing: Any) -> None:
         # The buffer object would free the same memory once more when it goes.
         keep_for_ever(thing)
-        thing.memory_resource.deallocate(thing.handle, thing.size, stream=self.device.default_stream)
+        resource = thing.memory_resource
+        # A stream is what pools free on; with one, the others would wait for it first.
+        on = {"stream": self.device.default_stream} if hasattr(resource, "attributes") else {}
+        resource.deallocate(thing.handle, thing.size, **on)
 
     def set_current(self, context: Any | None) -> None:
         if context is None:
@@ -104,12 +142,16 @@ class DeviceObjects:
         else:
             self.device.set_current(context)
 
-    def query(self, kind: str, thing: Any | None, name: str) -> Any:
+    def query(self, kind: str, thing: Any, name: str) -> Any:
         if kind == "pool":
-            return thing.attributes.used_mem_current  # type: ignore[union-attr]
+            return thing.attributes.used_mem_current
         if kind == "graph":
-            return len(thing.definition.nodes())  # type: ignore[union-attr]
+            return self.count_nodes(thing.definition)
         if kind == "buffer" and name == "device":
-            return thing.device_id  # type: ignore[union-attr]
-        value = getattr(self.device if thing is None else thing, name)
-        return value if isinstance(value, (int, str)) else str(type(value).__name__)
+            return thing.device_id
+        value = getattr(self.device if kind == "device" else thing, name)
+        return value if isinstance(value, (int, str)) else type(value).__name__
+
+    def count_nodes(self, definition: Any) -> int:
+        """How many nodes a graph has."""
+        raise NotImplementedError

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
-from cufault.subjects.device_objects import DeviceObjects, Graph
+from cufault.subjects.device_objects import DeviceObjects
 from cufault.subjects.protocol import Subject
 
 SUBJECT = Subject(
@@ -24,22 +25,12 @@ class Reference(DeviceObjects):
     def __init__(self) -> None:
         from cufault import reference
 
-        self._layer = reference
-        super().__init__(reference.Device(0))
+        super().__init__(reference)
 
     def versions(self) -> dict[str, str]:
         from cufault import __version__
 
         return {"cufault.reference": __version__}
-
-    def make_stream(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return self.device.create_stream(nonblocking=options.get("nonblocking", True), priority=options.get("priority", 0))
-
-    def make_event(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return self.device.create_event(timing_enabled=options.get("timing", False))
-
-    def make_pool(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return self._layer.DeviceMemoryResource(self.device)
 
     def make_context(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
         return self.device.create_context()
@@ -47,24 +38,11 @@ class Reference(DeviceObjects):
     def use_context_enter(self, context: Any) -> None:
         self.device.set_current(context)
 
-    def resource(self, memory: str) -> Any:
-        if memory == "pinned":
-            return self._layer.PinnedMemoryResource()
-        return self._layer.SynchronousMemoryResource(self.device)
+    def plain_resource(self) -> Any:
+        return self.module.SynchronousMemoryResource(self.device)
 
-    def make_graph(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        definition = self._layer.GraphDefinition()
-        nodes: dict[str, Any] = {}
-        for node in options.get("nodes", ()):
-            if node["kind"] == "memset":
-                buffer = objects[node["buffer"]]
-                made = definition.memset(buffer, node.get("value", 1), buffer.size)
-            elif node["kind"] == "record":
-                made = definition.record(objects[node["event"]])
-            else:
-                made = definition.empty()
-            nodes[node["node"]] = made
-        return Graph(definition, nodes)
+    def graph_definition(self) -> Any:
+        return self.module.GraphDefinition()
 
-    def make_graph_exec(self, options: Mapping[str, Any], objects: Mapping[str, Any]) -> Any:
-        return objects[options["of"]].definition.instantiate()
+    def count_nodes(self, definition: Any) -> int:
+        return len(definition)

@@ -103,7 +103,7 @@ def test_an_exception_that_ends_the_program_is_recorded_with_cause_notes_and_cod
     assert (found["type"], found["code"], found["notes"], found["handled"]) == ("Failed", 201, ["a note"], False)
     assert found["cause"]["type"] == "KeyError"
     assert found["context"] is None
-    assert "line 10" in found["traceback"]
+    assert "line 11" in found["traceback"]
     assert stderr == "mine\n"
 
 
