@@ -196,4 +196,10 @@ def main(path: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    try:
+        STATUS = main(sys.argv[1])
+    except Exception:
+        # Not the library's doing: what a step raises is caught where the step is run.
+        traceback.print_exc()
+        STATUS = EXIT_CHILD_BROKEN
+    sys.exit(STATUS)

@@ -93,7 +93,7 @@ def test_a_misspelt_name_is_refused_at_its_place_with_the_nearest_right_one(
     ("${handle:s}", "${handle:z}", "14:73", "no step makes it: read 'z'"),
     ("- drop: s", "- drop: s\n  - python: |\n      x = = 1", "8:5", "invalid syntax"),
     ("- drop: s", "- {drop: s, close: s}", "6:15", "one step has one verb"),
-    ("- drop: s", "- query: {s: colour}", "6:16", "allowed: context, device, priority"),
+    ("- drop: s", "- query: {s: colour}", "6:16", "allowed: context, priority"),
     ("- drop: s", "- update: {graph: s, node: n}", "6:21", "wanted is a graph"),
     ("{stream: s}", "{buffer: s, memory: pool}", "5:11", "go together"),
     ("steps:", "steps: &a\n  - *a\nold:", "4:8", "nested more than"),

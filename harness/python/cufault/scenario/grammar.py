@@ -45,9 +45,9 @@ MEMORY = ("plain", "async", "pool", "pinned")
 KINDS: Mapping[str, Kind] = {
     "stream": Kind("stream", "a stream of the device's context",
                    {"nonblocking": Key("boolean", "default true"), "priority": Key("integer", "default 0")},
-                   ("sync",), ("context", "device", "priority")),
+                   ("sync",), ("context", "priority")),
     "event": Kind("event", "an event", {"timing": Key("boolean", "default false")}, ("record", "query", "sync"),
-                  ("is_done", "context", "device")),
+                  ("is_done", "context")),
     "buffer": Kind("device_memory", "memory of the device or of the host",
                    {"memory": Key("choice", "where it comes from; default async", MEMORY),
                     "pool": Key("name", "a pool that a step made (memory: pool)"),

@@ -73,7 +73,7 @@ def _json(value: Any) -> str:
 # --- events ------------------------------------------------------------------------------------------------------------
 
 
-def event(name: str, **keys: Any) -> None:
+def event(name: str, /, **keys: Any) -> None:
     """Appends one event; a failing write is dropped, for the program under test must not notice."""
     try:
         _write(name, keys)
