@@ -64,7 +64,7 @@ def test_without_root_and_sudo_it_says_what_to_run(machine: Machine) -> None:
     machine.environment["PATH"] = machine.environment["PATH"].replace(":/usr/bin:/bin", f":{machine.stubs.parent}/usr")
     tools = machine.stubs.parent / "usr"
     tools.mkdir()
-    for tool in ("bash", "sh", "env", "dirname", "sha256sum", "touch", "rm", "mkdir", "chmod", "cat"):
+    for tool in ("bash", "sh", "env", "dirname", "sha256sum", "touch", "rm", "mkdir", "chmod", "cat", "grep"):
         (tools / tool).symlink_to(f"/usr/bin/{tool}" if tool != "sh" else "/bin/sh")
     done = machine.dev("build", USER_ID="1000")
     assert done.returncode == 2
