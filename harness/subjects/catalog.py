@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any
 
 from cufault.errors import HarnessError, UsageError, refusal
@@ -26,10 +26,14 @@ def version(subject: Subject) -> str:
         from cufault import __version__
 
         return __version__
+    from importlib import metadata  # slow to import, and the child never asks
+
     try:
         return metadata.version(subject.distribution)
     except metadata.PackageNotFoundError as error:
-        raise HarnessError(f"the subject {subject.name} is not installed (pip install {subject.distribution})") from error
+        raise HarnessError(
+            f"the subject {subject.name} is not installed (pip install {subject.distribution})"
+        ) from error
 
 
 def open_adapter(name: str) -> Adapter:

@@ -18,9 +18,7 @@ from typing import Any
 
 import _cufault_control as control
 import _cufault_observer as observer
-
-from cufault.scenario.expand import driver_kind
-from cufault.scenario.grammar import KINDS, VERBS
+from cufault.scenario.grammar import KINDS, VERBS, driver_kind
 from cufault.subjects.catalog import open_adapter
 from cufault.subjects.protocol import Adapter
 from cufault.subjects.raw import RawDriver
@@ -52,8 +50,15 @@ class _Steps:
     def _run_one(self, step: dict[str, Any]) -> bool:
         spec = VERBS[self._original(step)["verb"]]
         control.step_begin(step["id"])
-        observer.event("step_begin", name=step["id"], verb=step["verb"], object=" ".join(step["objects"]) or None,
-                       kind=step["kind"], channel=spec.channel, changes_context=spec.changes_context)
+        observer.event(
+            "step_begin",
+            name=step["id"],
+            verb=step["verb"],
+            object=" ".join(step["objects"]) or None,
+            kind=step["kind"],
+            channel=spec.channel,
+            changes_context=spec.changes_context,
+        )
         outcome: dict[str, Any] = {"outcome": "ok"}
         try:
             self._do(self._original(step))
@@ -67,7 +72,7 @@ class _Steps:
             del error
         observer.event("step_end", name=step["id"], **outcome)
         control.step_end()
-        return outcome["outcome"] != "raised"
+        return bool(outcome["outcome"] != "raised")
 
     def _original(self, step: dict[str, Any]) -> dict[str, Any]:
         return self._by_id[step["options"]["of"]] if step["verb"] == "retry" else step
@@ -83,8 +88,13 @@ class _Steps:
     def _make(self, step: dict[str, Any], options: dict[str, Any]) -> None:
         name, kind = step["objects"][0], step["kind"]
         nodes = options.get("nodes", [])
-        self._need(options.get("pool"), options.get("stream"), options.get("of"),
-                   *(node.get("buffer") for node in nodes), *(node.get("event") for node in nodes))
+        self._need(
+            options.get("pool"),
+            options.get("stream"),
+            options.get("of"),
+            *(node.get("buffer") for node in nodes),
+            *(node.get("event") for node in nodes),
+        )
         objects[name] = self._adapter.make(kind, options, objects)
         kinds[name] = kind
         self._tell_handle(name, driver_kind(kind, options))
@@ -146,7 +156,9 @@ class _Steps:
             self._need(name)
         kind = "device" if name == "device" else kinds[name]
         value = self._adapter.query(kind, objects.get(name), options["property"])
-        observer.event("value", name=f"{name}.{options['property']}", value=value if isinstance(value, (int, str)) else str(value))
+        observer.event(
+            "value", name=f"{name}.{options['property']}", value=value if isinstance(value, (int, str)) else str(value)
+        )
 
     def _python(self, step: dict[str, Any], options: dict[str, Any]) -> None:
         exec(compile(options["code"], options["file"], "exec"), {"objects": objects, "raw": self._driver(), **objects})
@@ -161,7 +173,7 @@ class _Steps:
 
 
 def _open(adapter: Adapter, first: dict[str, Any]) -> bool:
-    """The start, before the first step. A scenario that begins with `set_current: device` does this itself, as a step."""
+    """The start, before the first step; a scenario that begins with `set_current: device` does it as a step."""
     if first["verb"] == "set_current" and first["options"]["target"] == "device":
         return True
     try:

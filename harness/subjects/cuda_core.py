@@ -16,12 +16,25 @@ SUBJECT = Subject(
     profiles={"": "rfc"},
     adapter="cufault.subjects.cuda_core:CudaCore",
     cannot=(
-        Cannot("cuda.core 1.2 makes no plain contexts: its contexts are the devices' primary ones, and green ones",
-               verb="make", kind="context", rules=("P05",), never=("cuCtxCreate", "cuCtxDestroy")),
-        Cannot("cuda.core 1.2 makes an object in whatever context is current: creating switches no context",
-               verb="make", switch="any", never=("cuCtxSetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent")),
-        Cannot("cuda.core 1.2 updates a graph's node in whatever context is current: updating switches no context",
-               verb="update", switch="any", never=("cuCtxPushCurrent", "cuCtxPopCurrent")),
+        Cannot(
+            "cuda.core 1.2 makes no plain contexts: its contexts are the devices' primary ones, and green ones",
+            verb="make",
+            kind="context",
+            rules=("P05",),
+            never=("cuCtxCreate", "cuCtxDestroy"),
+        ),
+        Cannot(
+            "cuda.core 1.2 makes an object in whatever context is current: creating switches no context",
+            verb="make",
+            switch="any",
+            never=("cuCtxSetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent"),
+        ),
+        Cannot(
+            "cuda.core 1.2 updates a graph's node in whatever context is current: updating switches no context",
+            verb="update",
+            switch="any",
+            never=("cuCtxPushCurrent", "cuCtxPopCurrent"),
+        ),
     ),
 )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps for libraries whose objects are made from a `Device` and carry cuda.core's names; a subject fills the rest in."""
+"""The steps for libraries whose objects come from a `Device` and carry cuda.core's names; a subject adds the rest."""
 
 from __future__ import annotations
 

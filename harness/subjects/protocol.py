@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a subject declares about itself (read by the runner, which never imports the library) and what its adapter does."""
+"""What a subject declares about itself (the runner reads it and never imports the library), what its adapter does."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
 class Cannot:
     """Something the subject has no way to do: runs that ask for it are *not applicable*, with this reason.
 
-    A step matches by `verb`, `kind` and `options` (None: any); with `switch`, a fault matches that asks for context switches
-    of that role inside such a step. `never`: driver functions (plain names) that such a step therefore never reaches,
-    which a test proves on clean runs. `rules` are the rules that cannot be exercised because of it.
+    A step matches by `verb`, `kind` and `options` (None: any); with `switch`, a fault matches that asks for context
+    switches of that role inside such a step. `never`: driver functions (plain names) that it never reaches, which a
+    test proves on clean runs. `rules` are the rules that cannot be exercised because of it.
     """
 
     reason: str
@@ -27,9 +28,11 @@ class Cannot:
 
 @dataclass(frozen=True)
 class Subject:
-    """What the runner knows of a subject. `standing` is conforming or observed; `profiles` go by version prefix, the
-    longest that fits wins, "" fits all. `distribution` is what importlib.metadata finds the version of; `module:class` is
-    the adapter."""
+    """What the runner knows of a subject.
+
+    `standing` is conforming or observed; `profiles` go by version prefix, the longest that fits wins, "" fits all;
+    `distribution` is what importlib.metadata finds the version of; `adapter` is `module:class`.
+    """
 
     name: str
     distribution: str

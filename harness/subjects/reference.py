@@ -23,7 +23,7 @@ class Reference(DeviceObjects):
     """Adapter of cufault.reference."""
 
     def __init__(self) -> None:
-        from cufault import reference
+        import cufault.reference as reference
 
         super().__init__(reference)
 

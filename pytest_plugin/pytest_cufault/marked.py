@@ -9,13 +9,13 @@ import sys
 from typing import Any
 
 import pytest
-
 from cufault.commands.common import check_profile, verdict_lines
 from cufault.errors import UsageError, refusal
 from cufault.fault_text import parse_fault
 from cufault.launch import Launch, Limits, choose_driver, launch
 from cufault.run.verdict import judge
 from cufault.vocabulary import vocabulary
+
 from pytest_cufault.failure import JudgedFailure, text_of
 from pytest_cufault.plugin import MARK, outcomes
 
@@ -40,7 +40,9 @@ def _arguments(item: pytest.Function) -> dict[str, Any]:
     mark = item.get_closest_marker(MARK)
     assert mark is not None
     if mark.args:
-        raise UsageError("the mark cufault takes keys only: faults=[...], rules=[...], driver=..., profile=..., timeout=...")
+        raise UsageError(
+            "the mark cufault takes keys only: faults=[...], rules=[...], driver=..., profile=..., timeout=..."
+        )
     for key in mark.kwargs:
         if key not in KEYS:
             raise UsageError(refusal("the mark cufault: unknown key", key, KEYS))
@@ -59,14 +61,28 @@ def _run(item: pytest.Function) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(item.config.rootpath)]
     if item.config.inipath is not None:
         command += ["-c", str(item.config.inipath)]
-    launched = launch(Launch(
-        command=(*command, f"{item.config.rootpath}/{item.nodeid}"), plan={"steps": [], "handles": [], "faults": faults},
-        driver=driver, limits=Limits(float(wanted.get("timeout", DEFAULT_TIMEOUT_S))), cwd=str(item.config.invocation_params.dir)))
+    launched = launch(
+        Launch(
+            command=(*command, f"{item.config.rootpath}/{item.nodeid}"),
+            plan={"steps": [], "handles": [], "faults": faults},
+            driver=driver,
+            limits=Limits(float(wanted.get("timeout", DEFAULT_TIMEOUT_S))),
+            cwd=str(item.config.invocation_params.dir),
+        )
+    )
     try:
-        verdict = judge(launched, {
-            "profile": profile, "rules": rules, "not_applicable": {}, "expect": {},
-            "subject": {"name": item.nodeid, "version": "", "language": "python", "standing": "conforming"},
-            "faults": [{"label": fault["label"], "must_fire": True} for fault in faults]}, own_child=False)
+        verdict = judge(
+            launched,
+            {
+                "profile": profile,
+                "rules": rules,
+                "not_applicable": {},
+                "expect": {},
+                "subject": {"name": item.nodeid, "version": "", "language": "python", "standing": "conforming"},
+                "faults": [{"label": fault["label"], "must_fire": True} for fault in faults],
+            },
+            own_child=False,
+        )
     finally:
         shutil.rmtree(launched.folder, ignore_errors=True)
     item.config.stash[outcomes][verdict["verdict"]] += 1
@@ -74,6 +90,10 @@ def _run(item: pytest.Function) -> None:
     lines = []
     if ended.status != 0:
         how = ended.signal or f"status {ended.status}"
-        lines += [f"the test itself failed in its process ({how}):", *(ended.stdout or "").splitlines()[-40:], *ended.stderr.splitlines()[-20:]]
+        lines += [
+            f"the test itself failed in its process ({how}):",
+            *(ended.stdout or "").splitlines()[-40:],
+            *ended.stderr.splitlines()[-20:],
+        ]
     if verdict["verdict"] != "pass" or lines:
         raise JudgedFailure([*lines, *verdict_lines(verdict)])

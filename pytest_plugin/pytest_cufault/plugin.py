@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin's hooks. It is loaded in every pytest of an environment with cufault: what is heavy is imported when used."""
+"""The plugin's hooks, loaded in every pytest of an environment with cufault: what is heavy is imported when used."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ outcomes = pytest.StashKey[Counter[str]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The plugin's options."""
     group = parser.getgroup("cufault", "CUDA driver faults")
-    group.addoption("--cufault-driver", choices=["simulated", "real", "auto"], default="simulated",
-                    help="who answers driver calls in scenarios and marked tests (default: simulated)")
+    group.addoption(
+        "--cufault-driver",
+        choices=["simulated", "real", "auto"],
+        default="simulated",
+        help="who answers driver calls in scenarios and marked tests (default: simulated)",
+    )
     group.addoption("--cufault-subject", action="append", metavar="NAME", help="run scenarios on this subject only")
 
 
@@ -32,9 +36,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[outcomes] = Counter()
     config.addinivalue_line(
         "markers",
-        "cufault(faults=[...], rules=[...], driver=..., profile=..., timeout=...): run this test in a fresh process in which "
-        "the driver calls named by `faults` ('cuStreamDestroy#1=CUDA_ERROR_INVALID_CONTEXT') fail, and judge it; a fault that "
-        "never fires, or a rule of `rules` that was not exercised, fails the test")
+        "cufault(faults=[...], rules=[...], driver=..., profile=..., timeout=...): run this test in a fresh process in "
+        "which the driver calls that `faults` names ('cuStreamDestroy#1=CUDA_ERROR_UNKNOWN') fail, and judge it; "
+        "a fault that never fires, or a rule of `rules` that was not exercised, fails the test",
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:

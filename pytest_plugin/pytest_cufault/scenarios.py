@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from cufault.commands.common import verdict_lines
 from cufault.errors import UsageError, refusal
 from cufault.launch import choose_driver
 from cufault.run import Options, run_cases
-from cufault.scenario import load
 from cufault.scenario.expand import Case, cases, matrix_text
-from cufault.subjects import SUBJECTS
+from cufault.scenario.load import load
+from cufault.subjects.catalog import SUBJECTS
+
 from pytest_cufault.failure import JudgedFailure, text_of
 from pytest_cufault.plugin import outcomes
 
@@ -60,8 +60,11 @@ class ScenarioRun(pytest.Item):
         for run in results["runs"]:
             self.config.stash[outcomes][run["outcome"]] += 1
             if run["outcome"] not in (*PASSING, "not_applicable"):
-                lines += [*([f"at {run['point']}"] if run["point"] else []), *verdict_lines(run["verdict"]),
-                          f"again: {run['command']}"]
+                lines += [
+                    *([f"at {run['point']}"] if run["point"] else []),
+                    *verdict_lines(run["verdict"]),
+                    f"again: {run['command']}",
+                ]
         if lines:
             raise JudgedFailure(lines)
         if all(run["outcome"] == "not_applicable" for run in results["runs"]):

@@ -23,8 +23,10 @@ Exit status:
 """
 
 
-@click.group(help=f"Makes CUDA driver calls fail on purpose and judges how the code above them copes.\n\n{STATUSES}",
-             context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    help=f"Makes CUDA driver calls fail on purpose and judges how the code above them copes.\n\n{STATUSES}",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="cufault %(version)s")
 def cufault() -> None:
     """The group of all commands."""

@@ -27,7 +27,9 @@ GRAMMAR = """A FAULT is TARGET[@SWITCH][#N[+]][:EFFECT][=CODE]
   cuGraphCreate:deinitialize
 """
 
-_FAULT = re.compile(r"(?P<target>[^@#:=]+)(@(?P<switch>[^#:=]*))?(#(?P<nth>[^:=]*))?(:(?P<effect>[^=]*))?(=(?P<code>.*))?")
+_FAULT = re.compile(
+    r"(?P<target>[^@#:=]+)(@(?P<switch>[^#:=]*))?(#(?P<nth>[^:=]*))?(:(?P<effect>[^=]*))?(=(?P<code>.*))?"
+)
 
 
 def parse_fault(text: str, label: str) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def parse_fault(text: str, label: str) -> dict[str, Any]:
         entry["switch"] = match["switch"]
     if match["nth"] is not None:
         number = match["nth"].removesuffix("+")
-        if not (number.isascii() and number.isdigit() and 0 < int(number[:18])) or len(number) > 18:
+        if not (number.isascii() and number.isdigit() and int(number[:18]) > 0) or len(number) > 18:
             raise UsageError(f"fault {text!r}: read #{match['nth']}, allowed is #N or #N+ with N from 1")
         entry["from"] = int(number)
         if not match["nth"].endswith("+"):

@@ -15,7 +15,6 @@ from importlib import resources
 from cufault.errors import HarnessError
 
 
-
 @dataclass(frozen=True)
 class Rule:
     """One rule of the policy: `by` is R (the document), M (decided later) or U (a duty of any library)."""

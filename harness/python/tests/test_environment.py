@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from cufault.errors import HarnessError
 from cufault.launch.environment import environment, preload_folder
 from cufault.observe import site_folder
@@ -28,7 +27,13 @@ def test_a_path_that_the_loader_would_drop_is_refused(tmp_path: Path) -> None:
 
 def test_what_was_there_before_is_kept_behind_ours() -> None:
     run, preload = Path("/run"), Path("/run/preload")
-    base = {"LD_PRELOAD": "/x/libasan.so.8 /x/other.so", "LD_LIBRARY_PATH": "/old", "PYTHONPATH": "/mine", "PYTEST_PLUGINS": "p", "A": "b"}
+    base = {
+        "LD_PRELOAD": "/x/libasan.so.8 /x/other.so",
+        "LD_LIBRARY_PATH": "/old",
+        "PYTHONPATH": "/mine",
+        "PYTEST_PLUGINS": "p",
+        "A": "b",
+    }
     made = environment(base, run, preload, Path("/package"))
     assert made["LD_PRELOAD"] == "/x/libasan.so.8:/run/preload/libcuda.so.1:/x/other.so"
     assert made["LD_LIBRARY_PATH"] == "/run/preload:/old"

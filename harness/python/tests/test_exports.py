@@ -7,14 +7,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from cufault.launch.exports import exported_functions
 
 
 def build(tmp_path: Path) -> Path:
     source, library = tmp_path / "a.c", tmp_path / "liba.so"
-    source.write_text("int shown(void) { return 1; } int data = 2; static int hidden(void) { return 3; } int puts(const char *); "
-                      "__attribute__((weak)) int weak(void) { return puts(\"\") + hidden(); }")
+    source.write_text(
+        "int shown(void) { return 1; } int data = 2; static int hidden(void) { return 3; } int puts(const char *); "
+        '__attribute__((weak)) int weak(void) { return puts("") + hidden(); }'
+    )
     subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
     return library
 

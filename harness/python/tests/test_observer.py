@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Python child shows is recorded whatever hooks and filters the program has, and without changing what it prints."""
+"""What a Python child shows is recorded whatever hooks and filters it has, and without changing what it prints."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from cufault.observe import site_folder
 
 
-def run(tmp_path: Path, code: str, *, observed: bool = True, path: str = "", python: str = sys.executable) -> tuple[list[dict[str, Any]], str]:
+def run(
+    tmp_path: Path, code: str, *, observed: bool = True, path: str = "", python: str = sys.executable
+) -> tuple[list[dict[str, Any]], str]:
     folder = tmp_path / "run"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -26,8 +27,14 @@ def run(tmp_path: Path, code: str, *, observed: bool = True, path: str = "", pyt
     environment = {**os.environ, "PYTHONPATH": ":".join(part for part in (str(site_folder()), path) if part)}
     if observed:
         environment["CUFAULT_PLAN"] = str(folder / "plan.bin")
-    done = subprocess.run([python, str(program)], env=environment, capture_output=True, text=True, check=False, timeout=60)
-    events = [json.loads(line) for file in sorted(folder.glob("observation.*.jsonl")) for line in file.read_text().splitlines()]
+    done = subprocess.run(
+        [python, str(program)], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    events = [
+        json.loads(line)
+        for file in sorted(folder.glob("observation.*.jsonl"))
+        for line in file.read_text().splitlines()
+    ]
     return events, done.stderr
 
 
@@ -45,7 +52,9 @@ def test_the_first_line_tells_the_process_and_the_last_that_it_finalizes(tmp_pat
 
 
 def test_warnings_are_recorded_also_where_the_program_records_or_replaces_them(tmp_path: Path) -> None:
-    events, stderr = run(tmp_path, """
+    events, stderr = run(
+        tmp_path,
+        """
         import warnings
         class Mine(RuntimeWarning): pass
         warnings.warn("shown", Mine)
@@ -57,7 +66,8 @@ def test_warnings_are_recorded_also_where_the_program_records_or_replaces_them(t
         warnings.warn("replaced", Mine)
         warnings.simplefilter("ignore")
         warnings.warn("ignored", Mine)
-    """)
+    """,
+    )
     found = named(events, "warning")
     assert [event["message"] for event in found] == ["shown", "recorded", "replaced"]
     assert found[0]["category"] == "Mine"
@@ -68,7 +78,9 @@ def test_warnings_are_recorded_also_where_the_program_records_or_replaces_them(t
 
 
 def test_an_unraisable_error_is_recorded_under_a_replaced_hook(tmp_path: Path) -> None:
-    events, stderr = run(tmp_path, """
+    events, stderr = run(
+        tmp_path,
+        """
         import sys, warnings
         sys.unraisablehook = lambda arguments: None
         class Noisy:
@@ -78,7 +90,8 @@ def test_an_unraisable_error_is_recorded_under_a_replaced_hook(tmp_path: Path) -
         class Warns:
             def __del__(self): warnings.warn("escalated", RuntimeWarning)
         Warns()
-    """)
+    """,
+    )
     first, second = named(events, "unraisable")
     assert (first["type"], first["message"], first["warning_mro"]) == ("ValueError", "in del", None)
     assert "Noisy.__del__" in first["object"]
@@ -87,7 +100,9 @@ def test_an_unraisable_error_is_recorded_under_a_replaced_hook(tmp_path: Path) -
 
 
 def test_an_exception_that_ends_the_program_is_recorded_with_cause_notes_and_code(tmp_path: Path) -> None:
-    events, stderr = run(tmp_path, """
+    events, stderr = run(
+        tmp_path,
+        """
         import sys
         sys.excepthook = lambda *a: print("mine", file=sys.stderr)
         class Failed(Exception):
@@ -98,7 +113,8 @@ def test_an_exception_that_ends_the_program_is_recorded_with_cause_notes_and_cod
             error = Failed("second")
             error.__notes__ = ["a note"]
             raise error from first
-    """)
+    """,
+    )
     (found,) = named(events, "exception")
     assert (found["type"], found["code"], found["notes"], found["handled"]) == ("Failed", 201, ["a note"], False)
     assert found["cause"]["type"] == "KeyError"
@@ -108,64 +124,82 @@ def test_an_exception_that_ends_the_program_is_recorded_with_cause_notes_and_cod
 
 
 def test_an_exception_that_ends_a_thread_is_recorded(tmp_path: Path) -> None:
-    events, stderr = run(tmp_path, """
+    events, stderr = run(
+        tmp_path,
+        """
         import threading
         def body(): raise LookupError("in a thread")
         thread = threading.Thread(target=body); thread.start(); thread.join()
-    """)
+    """,
+    )
     assert [event["message"] for event in named(events, "exception")] == ["in a thread"]
     assert "LookupError: in a thread" in stderr
 
 
 def test_the_code_is_taken_from_a_result_among_the_arguments(tmp_path: Path) -> None:
-    events, _ = run(tmp_path, """
+    events, _ = run(
+        tmp_path,
+        """
         import enum
         class CUresult(enum.IntEnum): CUDA_ERROR_INVALID_CONTEXT = 201
         raise RuntimeError(CUresult.CUDA_ERROR_INVALID_CONTEXT)
-    """)
+    """,
+    )
     assert named(events, "exception")[0]["code"] == 201
 
 
 def test_an_exit_status_is_no_result(tmp_path: Path) -> None:
-    events, _ = run(tmp_path, """
+    events, _ = run(
+        tmp_path,
+        """
         import threading
         class Wrapped(Exception): pass
         try: raise SystemExit(3)
         except SystemExit as end: raise Wrapped() from end
-    """)
+    """,
+    )
     assert named(events, "exception")[0]["cause"]["code"] is None
 
 
 def test_a_forked_child_writes_a_file_of_its_own(tmp_path: Path) -> None:
-    events, _ = run(tmp_path, """
+    events, _ = run(
+        tmp_path,
+        """
         import os, warnings
         warnings.warn("parent")
         if os.fork() == 0:
             warnings.warn("child")
             os._exit(0)
         os.wait()
-    """)
+    """,
+    )
     parent, child = (event["pid"] for event in named(events, "warning"))
     assert parent != child or len(named(events, "process")) == 2
     assert len({event["pid"] for event in named(events, "process")}) == 2
 
 
 def test_what_cannot_be_printed_is_still_one_line_of_json(tmp_path: Path) -> None:
-    events, _ = run(tmp_path, r"""
+    events, _ = run(
+        tmp_path,
+        r"""
         import warnings
         warnings.warn('tab\t "quote" back\\slash \x01 \ud800 \u20ac ' + "x" * 70000)
-    """)
+    """,
+    )
     message = named(events, "warning")[0]["message"]
     assert message.startswith('tab\t "quote" back\\slash \x01 \ufffd \u20ac xx')
     assert message.endswith("...")
 
 
 def test_an_exception_whose_text_cannot_be_made_is_still_recorded(tmp_path: Path) -> None:
-    events, _ = run(tmp_path, """
+    events, _ = run(
+        tmp_path,
+        """
         class Broken(Exception):
             def __str__(self): raise ValueError
         raise Broken
-    """)
+    """,
+    )
     assert "ValueError" in named(events, "exception")[0]["message"]
 
 
@@ -205,7 +239,9 @@ def test_every_python_from_3_10_on_is_observed(tmp_path: Path, version: str) -> 
     python = shutil.which(f"python{version}")
     if python is None or subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode != 0:
         pytest.skip(f"python{version} is not installed here")
-    events, stderr = run(tmp_path, """
+    events, stderr = run(
+        tmp_path,
+        """
         import threading, warnings
         warnings.warn("one")
         with warnings.catch_warnings(record=True):
@@ -217,5 +253,9 @@ def test_every_python_from_3_10_on_is_observed(tmp_path: Path, version: str) -> 
         def body(): raise LookupError("four")
         thread = threading.Thread(target=body); thread.start(); thread.join()
         raise KeyError("five")
-    """, python=python)
-    assert [event["message"] for event in events if "message" in event] == ["one", "two", "three", "four", "'five'"], stderr
+    """,
+        python=python,
+    )
+    assert [event["message"] for event in events if "message" in event] == ["one", "two", "three", "four", "'five'"], (
+        stderr
+    )

@@ -10,7 +10,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-
 from cufault.errors import UsageError
 from cufault.launch.process import Limits, run
 
@@ -35,12 +34,16 @@ def test_invalid_bytes_are_replaced() -> None:
 
 
 def test_a_child_out_of_time_shows_its_stacks_and_ends() -> None:
-    ended = run(python("""
+    ended = run(
+        python("""
         import faulthandler, time
         faulthandler.enable()
         def waits_here(): time.sleep(600)
         waits_here()
-    """), os.environ, Limits(time_s=1.0))
+    """),
+        os.environ,
+        Limits(time_s=1.0),
+    )
     assert ended.timed_out
     assert ended.signal == "SIGABRT"
     assert "waits_here" in ended.stderr
@@ -56,12 +59,16 @@ def test_a_child_that_ignores_the_abort_is_killed_with_its_group() -> None:
 
 
 def test_a_memory_limit_is_met_inside_the_child() -> None:
-    ended = run(python("""
+    ended = run(
+        python("""
         import sys, time
         time.sleep(0.2)
         try: bytearray(2 << 30)
         except MemoryError: sys.exit(5)
-    """), os.environ, Limits(memory_bytes=1 << 30))
+    """),
+        os.environ,
+        Limits(memory_bytes=1 << 30),
+    )
     assert ended.status == 5
 
 
@@ -80,7 +87,8 @@ def test_output_is_passed_on_as_it_is_and_fd_2_is_also_kept() -> None:
     code = """
         import os, sys
         from cufault.launch.process import Limits, run
-        child = "import sys, os; sys.stdout.write('to out'); os.write(2, b'to \\\\xfe err'); sys.stdout.write(sys.stdin.read())"
+        child = "import sys, os; sys.stdout.write('to out'); os.write(2, b'to \\\\xfe err')"
+        child += "; sys.stdout.write(sys.stdin.read())"
         ended = run([sys.executable, "-c", child], os.environ, Limits(), through=True)
         sys.exit(0 if ended.stdout is None and ended.stderr == "to \\ufffd err" else 3)
     """
@@ -96,7 +104,8 @@ def test_under_a_terminal_the_child_still_sees_a_terminal_on_fd_2() -> None:
     code = """
         import os, sys
         from cufault.launch.process import Limits, run
-        ended = run([sys.executable, "-c", "import os; os.write(2, b'tty\\\\n' if os.isatty(2) else b'pipe\\\\n')"], os.environ, Limits(), through=True)
+        child = "import os; os.write(2, b'tty\\\\n' if os.isatty(2) else b'pipe\\\\n')"
+        ended = run([sys.executable, "-c", child], os.environ, Limits(), through=True)
         sys.exit(0 if ended.stderr == "tty\\n" else 3)
     """
     master, slave = pty.openpty()

@@ -13,7 +13,9 @@ SCHEMA = Path(__file__).resolve().parents[3] / "scenarios" / "scenario.schema.js
 
 
 def test_the_committed_schema_is_fresh() -> None:
-    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == schema(), "make it anew: cufault schema > scenarios/scenario.schema.json"
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == schema(), (
+        "make it anew: cufault schema > scenarios/scenario.schema.json"
+    )
 
 
 def test_the_schema_knows_every_key_verb_kind_and_effect() -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import pytest
-
 from cufault.errors import nearest, refusal
 from cufault.scenario.grammar import KINDS
 from cufault.vocabulary import vocabulary
@@ -25,10 +24,16 @@ def test_every_kind_of_the_scenario_language_is_a_kind_of_the_drivers() -> None:
     assert {kind.driver_kind for kind in KINDS.values()} <= set(vocabulary().kinds)
 
 
-@pytest.mark.parametrize(("read", "right"), [
-    ("cuStreamDestory", "cuStreamDestroy"), ("custreamdestroy", "cuStreamDestroy"), ("INVALID_CONTEXT", "CUDA_ERROR_INVALID_CONTEXT"),
-    ("xyzzy", None), ("", None),
-])
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        ("cuStreamDestory", "cuStreamDestroy"),
+        ("custreamdestroy", "cuStreamDestroy"),
+        ("INVALID_CONTEXT", "CUDA_ERROR_INVALID_CONTEXT"),
+        ("xyzzy", None),
+        ("", None),
+    ],
+)
 def test_the_nearest_name_is_close_or_none(read: str, right: str | None) -> None:
     words = vocabulary()
     assert nearest(read, [*words.functions, *words.codes]) == right

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -14,13 +15,26 @@ from cufault.vocabulary import vocabulary
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 driver_option = click.option(
-    "--driver", type=click.Choice(["simulated", "real", "auto"]), default="simulated", show_default=True,
-    help="Who answers the calls; auto: the real driver where there is one and a GPU.")
+    "--driver",
+    type=click.Choice(["simulated", "real", "auto"]),
+    default="simulated",
+    show_default=True,
+    help="Who answers the calls; auto: the real driver where there is one and a GPU.",
+)
 profile_option = click.option("--profile", metavar="NAME", help="Judge by this profile.")
-jobs_option = click.option("--jobs", "-j", type=click.IntRange(1, 256), default=lambda: os.cpu_count() or 1,
-                           help="Runs at a time; default: one for each CPU.")
-timeout_option = click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
-                              help="Ends the command after so long (SIGABRT, then SIGKILL).")
+jobs_option = click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(1, 256),
+    default=lambda: os.cpu_count() or 1,
+    help="Runs at a time; default: one for each CPU.",
+)
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Ends the command after so long (SIGABRT, then SIGKILL).",
+)
 memory_option = click.option("--memory", type=click.IntRange(min=1), metavar="MIB", help="Limits the address space.")
 
 
@@ -37,7 +51,10 @@ def verdict_lines(verdict: dict[str, Any]) -> list[str]:
     for fault in verdict["faults"]:
         code = f" {fault['code']} ({fault['standing']})" if fault.get("code") else ""
         where = "; ".join(fault.get("at", [])[:3])
-        lines.append(f"{fault['label']}: fired {fault['fired']} of {fault['matched']} matching calls{code}{': ' + where if where else ''}")
+        lines.append(
+            f"{fault['label']}: fired {fault['fired']} of {fault['matched']} matching calls{code}"
+            + (f": {where}" if where else "")
+        )
     for rule in verdict["rules"]:
         if rule["status"] in ("violated", "hazard", "inconclusive"):
             lines.append(f"{rule['rule']} {rule['status']}: {rule['reason']}")

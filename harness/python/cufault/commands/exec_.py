@@ -27,9 +27,14 @@ from cufault.run.verdict import judge
 
 def request_for_command(profile: str, labels: list[str]) -> dict[str, Any]:
     """The judge's request for a bare command: every rule that the run exercised counts."""
-    return {"profile": profile, "subject": {"name": "command", "version": "", "language": "", "standing": "conforming"},
-            "rules": [], "not_applicable": {}, "faults": [{"label": label, "must_fire": True} for label in labels],
-            "expect": {}}
+    return {
+        "profile": profile,
+        "subject": {"name": "command", "version": "", "language": "", "standing": "conforming"},
+        "rules": [],
+        "not_applicable": {},
+        "faults": [{"label": label, "must_fire": True} for label in labels],
+        "expect": {},
+    }
 
 
 def child_status(launched: Launched) -> int:
@@ -40,9 +45,12 @@ def child_status(launched: Launched) -> int:
     return 128 + int(signal.Signals[ended.signal or "SIGKILL"])
 
 
-@click.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-               help="Run any command under the shim, its own output untouched; then tell on stderr what was hit and the verdict. "
-                    "The child's own non-zero status is answered first.\n\n" + GRAMMAR)
+@click.command(
+    "exec",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    help="Run any command under the shim, its own output untouched; then tell on stderr what was hit and the verdict. "
+    "The child's own non-zero status is answered first.\n\n" + GRAMMAR,
+)
 @click.option("--fault", "-f", "faults", multiple=True, metavar="FAULT", help="What fails; may be repeated.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Move the run's folder here.")
 @driver_option
@@ -50,17 +58,33 @@ def child_status(launched: Launched) -> int:
 @timeout_option
 @memory_option
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def command(faults: tuple[str, ...], keep: Path | None, driver: str, profile: str | None, timeout: float | None,
-            memory: int | None, words: tuple[str, ...]) -> int:
+def command(
+    faults: tuple[str, ...],
+    keep: Path | None,
+    driver: str,
+    profile: str | None,
+    timeout: float | None,
+    memory: int | None,
+    words: tuple[str, ...],
+) -> int:
     """Answers the exit status."""
     check_profile(profile)
     if keep is not None and keep.exists():
         raise UsageError(f"--keep: {keep} is there already")
     rules = [parse_fault(text, f"f{number}") for number, text in enumerate(faults, 1)]
-    launched = launch(Launch(command=words, plan={"steps": [], "handles": [], "faults": rules}, driver=choose_driver(driver),
-                             limits=Limits(timeout, None if memory is None else memory << 20), through=True))
+    launched = launch(
+        Launch(
+            command=words,
+            plan={"steps": [], "handles": [], "faults": rules},
+            driver=choose_driver(driver),
+            limits=Limits(timeout, None if memory is None else memory << 20),
+            through=True,
+        )
+    )
     try:
-        verdict = judge(launched, request_for_command(profile or "rfc", [rule["label"] for rule in rules]), own_child=False)
+        verdict = judge(
+            launched, request_for_command(profile or "rfc", [rule["label"] for rule in rules]), own_child=False
+        )
     finally:
         if keep is not None:
             shutil.move(str(launched.folder), keep)

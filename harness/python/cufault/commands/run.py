@@ -14,26 +14,46 @@ from cufault.commands.common import check_profile, driver_option, jobs_option, p
 from cufault.errors import ScenarioError, UsageError, refusal
 from cufault.launch import choose_driver
 from cufault.run import Options, run_cases
-from cufault.scenario import find, load
 from cufault.scenario.expand import Case, cases, matrix_text
-from cufault.subjects import SUBJECTS
+from cufault.scenario.load import find, load
+from cufault.subjects.catalog import SUBJECTS
 
 
-@click.command("run", help="Run scenario files, or all below a folder, on their subjects; judge each run; write the reports.")
+@click.command(
+    "run", help="Run scenario files, or all below a folder, on their subjects; judge each run; write the reports."
+)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--subject", "-s", "subjects", multiple=True, metavar="NAME", help="Only this subject (may be repeated).")
 @click.option("--only", multiple=True, metavar="NAME=VALUE", help="Only runs with this value of the matrix.")
 @click.option("--point", metavar="'SYMBOL #N'", help="Only this driver call of an `each call of` fault.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("cufault-out"), show_default=True,
-              help="Folder for results.json, the runs and the reports.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("cufault-out"),
+    show_default=True,
+    help="Folder for results.json, the runs and the reports.",
+)
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit XML here.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="The HTML report; default OUT/report.html.")
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), help="The HTML report; default OUT/report.html."
+)
 @click.option("--keep", is_flag=True, help="Keep the trace files of every run.")
 @driver_option
 @profile_option
 @jobs_option
-def command(paths: tuple[Path, ...], subjects: tuple[str, ...], only: tuple[str, ...], point: str | None, out: Path,
-            junit: Path | None, html: Path | None, keep: bool, driver: str, profile: str | None, jobs: int) -> int:
+def command(
+    paths: tuple[Path, ...],
+    subjects: tuple[str, ...],
+    only: tuple[str, ...],
+    point: str | None,
+    out: Path,
+    junit: Path | None,
+    html: Path | None,
+    keep: bool,
+    driver: str,
+    profile: str | None,
+    jobs: int,
+) -> int:
     """Answers the exit status."""
     from cufault_reports import print_table, read_results, write_html, write_junit
 
@@ -44,7 +64,9 @@ def command(paths: tuple[Path, ...], subjects: tuple[str, ...], only: tuple[str,
     todo = _only(load_cases(paths, subjects or None), only)
     with _progress() as progress:
         task = progress.add_task("runs", total=None)
-        results = run_cases(todo, options, lambda done, total, outcome: progress.update(task, completed=done, total=total))
+        results = run_cases(
+            todo, options, lambda done, total, outcome: progress.update(task, completed=done, total=total)
+        )
     loaded = read_results(out)
     report = html or out / "report.html"
     write_html(loaded, report)
@@ -81,22 +103,37 @@ def _only(found: list[Case], only: tuple[str, ...]) -> list[Case]:
         known = {key for case in found for key in case.scenario.matrix}
         if name not in known:
             raise UsageError(refusal("--only: no matrix has", name, known))
-    chosen = [case for case in found if all(name in case.scenario.matrix and matrix_text(case.scenario.matrix[name]) == value
-                                           for name, value in wanted.items())]
+    chosen = [
+        case
+        for case in found
+        if all(
+            name in case.scenario.matrix and matrix_text(case.scenario.matrix[name]) == value
+            for name, value in wanted.items()
+        )
+    ]
     if not chosen:
         raise UsageError("no run is left: the options leave out every one")
     return chosen
 
 
 def _progress() -> Progress:
-    return Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                    console=Console(stderr=True), transient=True, disable=not Console(stderr=True).is_terminal)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not Console(stderr=True).is_terminal,
+    )
 
 
 def _close(summary: dict[str, Any], report: Path, status: int) -> None:
-    counts = ", ".join(f"{summary[key]} {key.replace('_', ' ')}" for key in
-                       ("pass", "finding", "violation", "not_exercised", "inconclusive", "harness_error", "not_applicable")
-                       if summary[key])
+    counts = ", ".join(
+        f"{summary[key]} {key.replace('_', ' ')}"
+        for key in ("pass", "finding", "violation", "not_exercised", "inconclusive", "harness_error", "not_applicable")
+        if summary[key]
+    )
     say(f"{summary['runs']} runs: {counts}")
     if summary["finding"]:
         say("violations of an observed subject are findings: they do not fail the run; those of a conforming one do")

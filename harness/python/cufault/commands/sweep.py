@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cufault sweep -- COMMAND`: every destroy call and context switch of a command made to fail once, each way, each judged."""
+"""`cufault sweep -- COMMAND`: every destroy call and context switch of a command fails once, each way, each judged."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any
 
 import click
 from rich.console import Console
@@ -20,8 +21,12 @@ from cufault.launch import Driver, Launch, Launched, Limits, choose_driver, laun
 from cufault.run.points import FaultPoint, read_trace, sweep_points
 from cufault.run.verdict import broken, judge
 
-# The three failures that a clean-up meets in practice: shutdown, a context somebody else destroyed, a fault of a kernel.
-EFFECTS = (("fail", "CUDA_ERROR_DEINITIALIZED"), ("fail", "CUDA_ERROR_INVALID_CONTEXT"), ("sticky", "CUDA_ERROR_ILLEGAL_ADDRESS"))
+# What a clean-up meets in practice: shutdown, a context that somebody else destroyed, a kernel's fault.
+EFFECTS = (
+    ("fail", "CUDA_ERROR_DEINITIALIZED"),
+    ("fail", "CUDA_ERROR_INVALID_CONTEXT"),
+    ("sticky", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+)
 DEFAULT_TIMEOUT_S = 120.0
 
 
@@ -37,22 +42,39 @@ class Swept:
     @property
     def violations(self) -> tuple[str, ...]:
         """One line for each violated rule, the same in every sweep of the same program."""
-        return tuple(f"{self.point} {self.effect}={self.code} {rule['rule']}"
-                     for rule in self.verdict["rules"] if rule["status"] == "violated")
+        return tuple(
+            f"{self.point} {self.effect}={self.code} {rule['rule']}"
+            for rule in self.verdict["rules"]
+            if rule["status"] == "violated"
+        )
 
 
-@click.command("sweep", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-               help="Record a clean run of a command (or of `pytest FILE::TEST`), then fail each of its destroy calls and context "
-                    "switches once, with DEINITIALIZED, INVALID_CONTEXT and a sticky ILLEGAL_ADDRESS, and judge each run.")
-@click.option("--baseline", type=click.Path(path_type=Path, dir_okay=False), help="Known violations: only new ones are listed and fail.")
+@click.command(
+    "sweep",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    help="Record a clean run of a command (or of `pytest FILE::TEST`), then fail each of its destroy calls and context "
+    "switches once, with DEINITIALIZED, INVALID_CONTEXT and a sticky ILLEGAL_ADDRESS, and judge each run.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Known violations: only new ones are listed and fail.",
+)
 @click.option("--update-baseline", is_flag=True, help="Write what was found into the baseline file.")
 @driver_option
 @profile_option
 @jobs_option
 @timeout_option
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def command(baseline: Path | None, update_baseline: bool, driver: str, profile: str | None, jobs: int, timeout: float | None,
-            words: tuple[str, ...]) -> int:
+def command(
+    baseline: Path | None,
+    update_baseline: bool,
+    driver: str,
+    profile: str | None,
+    jobs: int,
+    timeout: float | None,
+    words: tuple[str, ...],
+) -> int:
     """Answers the exit status."""
     if update_baseline and baseline is None:
         raise UsageError("--update-baseline needs --baseline FILE")
@@ -101,13 +123,21 @@ class _Sweep:
     def one(self, what: tuple[FaultPoint, str, str]) -> Swept:
         """One run with one fault."""
         point, effect, code = what
-        fault: dict[str, Any] = {"label": "f1", "symbol": point.symbol, "effect": effect, "code": code,
-                                 "from": point.ordinal, "limit": 1}
+        fault: dict[str, Any] = {
+            "label": "f1",
+            "symbol": point.symbol,
+            "effect": effect,
+            "code": code,
+            "from": point.ordinal,
+            "limit": 1,
+        }
         if point.switch is not None:
             fault["switch"] = point.switch
         launched = self._launch([fault])
         try:
-            return Swept(point, effect, code, judge(launched, request_for_command(self._profile, ["f1"]), own_child=False))
+            return Swept(
+                point, effect, code, judge(launched, request_for_command(self._profile, ["f1"]), own_child=False)
+            )
         finally:
             shutil.rmtree(launched.folder, ignore_errors=True)
 
@@ -123,7 +153,9 @@ def read_baseline(path: Path) -> frozenset[str]:
 
 def write_baseline(path: Path, lines: Iterable[str]) -> None:
     """Writes a baseline file, sorted. Raises UsageError."""
-    head = "# Violations that `cufault sweep` is to know: fault point, effect and code, rule. Kept by --update-baseline.\n"
+    head = (
+        "# Violations that `cufault sweep` is to know: fault point, effect and code, rule. Kept by --update-baseline.\n"
+    )
     try:
         path.write_text(head + "".join(line + "\n" for line in lines), encoding="utf-8")
     except OSError as error:
@@ -132,7 +164,7 @@ def write_baseline(path: Path, lines: Iterable[str]) -> None:
 
 def _report(swept: list[Swept], new: list[str], known: int, gone: frozenset[str]) -> int:
     table = Table("fault", "effect", "verdict", "violated", box=None)
-    reasons = {}
+    reasons: dict[str, str] = {}
     for run in swept:
         fresh = [line for line in run.violations if line in new]
         if fresh or run.verdict["verdict"] in ("harness_error", "not_exercised", "inconclusive"):
@@ -146,7 +178,8 @@ def _report(swept: list[Swept], new: list[str], known: int, gone: frozenset[str]
     for rule in sorted({line.rsplit(" ", 1)[1] for line in new}):
         say(reasons[rule])
     words = [run.verdict["verdict"] for run in swept]
-    say(f"{len(swept)} runs: {', '.join(f'{words.count(word)} {word.replace(chr(95), chr(32))}' for word in sorted(set(words)))}")
+    counts = ", ".join(f"{words.count(word)} {word.replace('_', ' ')}" for word in sorted(set(words)))
+    say(f"{len(swept)} runs: {counts}")
     say(f"{len(new)} new violations, {known} known" + (f", {len(gone)} known ones not seen again" if gone else ""))
     if "harness_error" in words:
         return EXIT_HARNESS

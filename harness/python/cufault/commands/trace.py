@@ -16,17 +16,29 @@ from cufault.launch import Launch, Limits, choose_driver, launch
 from cufault.run.points import read_trace
 
 
-@click.command("trace", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-               help="Run a command with nothing failing and list its driver calls; the child's non-zero status is answered first.")
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write the list here instead of stderr.")
+@click.command(
+    "trace",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    help="Run a command with nothing failing and list its driver calls; the child's non-zero status is answered first.",
+)
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write the list here instead of stderr."
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @driver_option
 @timeout_option
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def command(output: Path | None, as_json: bool, driver: str, timeout: float | None, words: tuple[str, ...]) -> int:
     """Answers the exit status."""
-    launched = launch(Launch(command=words, plan={"steps": [], "handles": [], "faults": []}, driver=choose_driver(driver),
-                             limits=Limits(timeout), through=True))
+    launched = launch(
+        Launch(
+            command=words,
+            plan={"steps": [], "handles": [], "faults": []},
+            driver=choose_driver(driver),
+            limits=Limits(timeout),
+            through=True,
+        )
+    )
     try:
         if launched.unloaded is not None:
             raise HarnessError(f"the shim never loaded: {launched.unloaded}")

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Mapping
 
 from cufault.errors import HarnessError
 from cufault.launch.libraries import SHIM
@@ -38,7 +38,11 @@ def environment(base: Mapping[str, str], run_folder: Path, preload: Path, packag
     others = [path for path in before if path not in runtimes]
     result["LD_PRELOAD"] = ":".join([*runtimes, str(preload / SHIM), *others])
     _prepend(result, "LD_LIBRARY_PATH", str(preload))
-    _prepend(result, "PYTHONPATH", *([str(site_folder())] if package_root is None else [str(site_folder()), str(package_root)]))
+    _prepend(
+        result,
+        "PYTHONPATH",
+        *([str(site_folder())] if package_root is None else [str(site_folder()), str(package_root)]),
+    )
     plugins = [name for name in result.get("PYTEST_PLUGINS", "").split(",") if name]
     result["PYTEST_PLUGINS"] = ",".join([*plugins, "_cufault_pytest"])
     return result

@@ -12,7 +12,7 @@ _BOUND = (1, 2)  # STB_GLOBAL, STB_WEAK
 
 
 def exported_functions(path: Path) -> frozenset[str]:
-    """Names of the defined functions, without versions. Raises OSError, ValueError for what is no 64-bit ELF library."""
+    """Names of the defined functions, without versions. Raises OSError; ValueError for no 64-bit ELF library."""
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError(f"{path} is not a 64-bit little-endian ELF file")
@@ -35,5 +35,5 @@ def _names(data: bytes) -> list[str]:
             name, info, _, index = struct.unpack_from("<IBBH", data, at)
             if index != 0 and info & 15 == _STT_FUNC and info >> 4 in _BOUND:
                 end = data.index(b"\0", strings + name)
-                names.append(data[strings + name:end].decode("ascii", "replace"))
+                names.append(data[strings + name : end].decode("ascii", "replace"))
     return names

@@ -48,7 +48,7 @@ def libraries() -> Libraries:
 
 
 def real_driver() -> Path | None:
-    """The libcuda.so.1 that a process here would load: LD_LIBRARY_PATH, the loader's cache, then the compatibility folder.
+    """What a process here would load: from LD_LIBRARY_PATH, the loader's cache, then the compatibility folder.
 
     The toolkit's stub carries the same name and is no driver; the shim makes the same choice by itself.
     """
@@ -59,9 +59,9 @@ def real_driver() -> Path | None:
     except (OSError, subprocess.TimeoutExpired):
         listing = ""
     for line in listing.splitlines():
-        name, _, path = line.strip().partition(" => ")
+        name, _, target = line.strip().partition(" => ")
         if name.split(" ")[0] == SHIM and "x86-64" in name:
-            candidates.append(Path(path))
+            candidates.append(Path(target))
     candidates.append(_COMPATIBILITY / SHIM)
     own = library_folder().resolve()
     for path in candidates:
@@ -80,7 +80,9 @@ def choose_driver(wanted: str) -> Driver:
     """`simulated`, `real`, or `auto`: real where a driver and a GPU are there. Raises HarnessError."""
     found = real_driver() if wanted in ("real", "auto") else None
     if wanted == "real" and found is None:
-        raise HarnessError("no real libcuda.so.1 on this machine (LD_LIBRARY_PATH, ldconfig -p, /usr/local/cuda/compat)")
+        raise HarnessError(
+            "no real libcuda.so.1 on this machine (LD_LIBRARY_PATH, ldconfig -p, /usr/local/cuda/compat)"
+        )
     if found is not None and (wanted == "real" or has_gpu()):
         return Driver("real", "")
     return Driver("simulated", str(libraries().simulator))

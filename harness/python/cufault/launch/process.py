@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One child process: its own group, limits, and its output either kept or passed on untouched with a copy of fd 2 kept."""
+"""One child process: its own group, limits, and its output kept, or passed on untouched with a copy of fd 2 kept."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import subprocess
 import termios
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Iterator, Mapping, Sequence
 
 from cufault.errors import UsageError
 
@@ -72,13 +72,13 @@ def _pump(source: int, kept: _Kept, copy_to: int | None) -> None:
         kept.add(data)
         while copy_to is not None and data:
             try:
-                data = data[os.write(copy_to, data):]
+                data = data[os.write(copy_to, data) :]
             except OSError:
                 copy_to = None
 
 
 def _stderr_pair(like_terminal: int | None) -> tuple[int, int]:
-    """Read and write end of the child's fd 2: a pseudo terminal of the same size where ours is a terminal, else a pipe."""
+    """Read and write end of the child's fd 2: a pseudo terminal where ours is a terminal, else a pipe."""
     if like_terminal is None or not os.isatty(like_terminal):
         return os.pipe()
     master, slave = pty.openpty()
@@ -103,8 +103,14 @@ def _interrupts_left_to_child() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], limits: Limits, *, cwd: str | None = None,
-        through: bool = False) -> Ended:
+def run(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    limits: Limits,
+    *,
+    cwd: str | None = None,
+    through: bool = False,
+) -> Ended:
     """Runs a command to its end. With `through` stdin and stdout are ours and fd 2 is passed on as it comes.
 
     Raises UsageError if the command cannot be started.
@@ -118,10 +124,17 @@ def run(command: Sequence[str], environment: Mapping[str, str], limits: Limits, 
     with guard:
         try:
             child = subprocess.Popen(
-                list(command), env=dict(environment), cwd=cwd, start_new_session=own_group,
-                stdin=None if through else subprocess.DEVNULL, stdout=None if through else out_write, stderr=err_write,
+                list(command),
+                env=dict(environment),
+                cwd=cwd,
+                start_new_session=own_group,
+                stdin=None if through else subprocess.DEVNULL,
+                stdout=None if through else out_write,
+                stderr=err_write,
                 # Ignored signals are inherited: the child must see Ctrl-C as it would without us.
-                restore_signals=True, preexec_fn=None if own_group else _default_interrupt)
+                restore_signals=True,
+                preexec_fn=None if own_group else _default_interrupt,
+            )
         except OSError as error:
             for fd in (out_read, err_read):
                 if fd >= 0:
@@ -149,8 +162,15 @@ def run(command: Sequence[str], environment: Mapping[str, str], limits: Limits, 
             os.close(fd)
     status = child.returncode
     name = signal.Signals(-status).name if status < 0 else None
-    return Ended(child.pid, None if status < 0 else status, name, timed_out, duration,
-                 None if through else kept_out.text(), kept_err.text())
+    return Ended(
+        child.pid,
+        None if status < 0 else status,
+        name,
+        timed_out,
+        duration,
+        None if through else kept_out.text(),
+        kept_err.text(),
+    )
 
 
 def _default_interrupt() -> None:

@@ -9,9 +9,10 @@ import shutil
 import struct
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 from cufault.errors import HarnessError
 from cufault.launch.environment import environment, preload_folder
@@ -38,7 +39,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Launched:
-    """What a launch left. `processes` are the pids that the shim started in; `unloaded` says why it is not there, if so."""
+    """What a launch left. `processes`: the pids that the shim started in; `unloaded`: why it is not there, if so."""
 
     folder: Path
     ended: Ended
@@ -63,7 +64,9 @@ def launch(what: Launch) -> Launched:
     write_plan(folder, what.plan, what.driver)
     base = os.environ if what.base_environment is None else what.base_environment
     command = tuple(part.replace("{run_folder}", str(folder)) for part in what.command)
-    ended = run(command, environment(base, folder, preload, what.package_root), what.limits, cwd=what.cwd, through=what.through)
+    ended = run(
+        command, environment(base, folder, preload, what.package_root), what.limits, cwd=what.cwd, through=what.through
+    )
     processes = tuple(sorted(int(path.suffix[1:]) for path in folder.glob("process.*") if path.suffix[1:].isdigit()))
     _write_parent_observation(folder, ended, processes)
     return Launched(folder, ended, processes, None if processes else _why_unloaded(folder, command, ended, base))
@@ -71,10 +74,17 @@ def launch(what: Launch) -> Launched:
 
 def write_plan(folder: Path, plan: Mapping[str, Any], driver: Driver) -> None:
     """Writes plan.bin. Raises HarnessError where the plan request is refused: what people wrote was checked before."""
-    from cufault import _judge
+    import cufault._judge as _judge
 
-    request = {"format": 1, "run_folder": str(folder), "backend": driver.backend, "backend_path": driver.path,
-               "trace": True, "stacks": False, **plan}
+    request = {
+        "format": 1,
+        "run_folder": str(folder),
+        "backend": driver.backend,
+        "backend_path": driver.path,
+        "trace": True,
+        "stacks": False,
+        **plan,
+    }
     try:
         _judge.write_plan(str(folder / "plan.bin"), json.dumps(request))
     except ValueError as error:
@@ -87,8 +97,16 @@ def _write_parent_observation(folder: Path, ended: Ended, processes: tuple[int, 
     if ended.stdout is not None:
         events.append({"event": "stdout", "text": ended.stdout})
     events.append({"event": "stderr", "text": ended.stderr})
-    events.append({"event": "exit", "status": ended.status, "signal": ended.signal, "timed_out": ended.timed_out,
-                   "duration_ns": ended.duration_ns, "processes": list(processes)})
+    events.append(
+        {
+            "event": "exit",
+            "status": ended.status,
+            "signal": ended.signal,
+            "timed_out": ended.timed_out,
+            "duration_ns": ended.duration_ns,
+            "processes": list(processes),
+        }
+    )
     with (folder / "observation.parent.jsonl").open("w", encoding="utf-8") as file:
         for number, event in enumerate(events):
             head = {"event": event["event"], "pid": pid, "time_ns": now, "step": None}
@@ -111,18 +129,19 @@ def _why_unloaded(folder: Path, command: tuple[str, ...], ended: Ended, base: Ma
 def _is_static(name: str, base: Mapping[str, str]) -> bool:
     """Whether an ELF program asks for no loader; False for scripts and for what cannot be read."""
 
-
     path = shutil.which(name, path=base.get("PATH"))
     try:
         with open(path or name, "rb") as file:
             head = file.read(64)
             if len(head) < 64 or head[:5] != b"\x7fELF\x02":
                 return False
-            offset, = struct.unpack_from("<Q", head, 32)
+            (offset,) = struct.unpack_from("<Q", head, 32)
             size, count = struct.unpack_from("<HH", head, 54)
             file.seek(offset)
             table = file.read(size * count)
     except OSError:
         return False
-    kinds = [struct.unpack_from("<I", table, size * index)[0] for index in range(count) if size * index + 4 <= len(table)]
+    kinds = [
+        struct.unpack_from("<I", table, size * index)[0] for index in range(count) if size * index + 4 <= len(table)
+    ]
     return bool(kinds) and 3 not in kinds  # PT_INTERP

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Python child shows of itself: `site/` is put first in its PYTHONPATH and needs nothing of this package there."""
+"""What a Python child shows of itself: `site/` comes first in its PYTHONPATH and needs nothing of this package."""
 
 from __future__ import annotations
 

@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Iterable
+from collections.abc import Iterable
 
 from cufault.errors import EXIT_HARNESS, EXIT_NOT_EXERCISED, EXIT_PASS, EXIT_VIOLATION
 
 Outcome = str
 
 OUTCOMES: tuple[Outcome, ...] = (
-    "pass", "violation", "finding", "not_exercised", "inconclusive", "harness_error", "not_applicable",
+    "pass",
+    "violation",
+    "finding",
+    "not_exercised",
+    "inconclusive",
+    "harness_error",
+    "not_applicable",
 )
 
 

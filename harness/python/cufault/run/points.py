@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any
 
 from cufault.errors import HarnessError
 
@@ -33,7 +34,7 @@ class FaultPoint:
 
 def read_trace(folder: Path) -> dict[str, Any]:
     """Every call of a recorded run, in order of time. Raises HarnessError if the folder cannot be read."""
-    from cufault import _judge
+    import cufault._judge as _judge
 
     try:
         found: dict[str, Any] = json.loads(_judge.read_trace(str(folder)))
@@ -68,7 +69,12 @@ def sweep_points(calls: Iterable[dict[str, Any]]) -> list[FaultPoint]:
         if role is None and "destroy" not in call["classes"] and "free" not in call["classes"]:
             continue
         # Without a role the rule sees every call of the entry point, with one only those of that role.
-        ordinal = counts[key] if role else sum(count for (pid, symbol, _), count in counts.items()
-                                               if pid == call["pid"] and symbol == call["symbol"])
+        ordinal = (
+            counts[key]
+            if role
+            else sum(
+                count for (pid, symbol, _), count in counts.items() if pid == call["pid"] and symbol == call["symbol"]
+            )
+        )
         points.append(FaultPoint(call["symbol"], call["function"], role, ordinal, call["step"], process))
     return list(dict.fromkeys(points))

@@ -11,11 +11,12 @@ import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Callable, Iterable
+from typing import Any
 
 from cufault import __version__
 from cufault.errors import HarnessError, UsageError, refusal
@@ -85,14 +86,16 @@ def package_root() -> Path:
 def start(case: Case, options: Options, clean: bool = False) -> Launched:
     """Launches a case's child."""
     driver = options.driver
-    return launch(Launch(
-        command=(sys.executable, "-m", CHILD, "{run_folder}/steps.json"),
-        plan=plan_of(case, clean),
-        driver=driver,
-        limits=Limits(time_s=case.scenario.timeout_s),
-        package_root=package_root(),
-        files={"steps.json": json.dumps(job_of(case))},
-    ))
+    return launch(
+        Launch(
+            command=(sys.executable, "-m", CHILD, "{run_folder}/steps.json"),
+            plan=plan_of(case, clean),
+            driver=driver,
+            limits=Limits(time_s=case.scenario.timeout_s),
+            package_root=package_root(),
+            files={"steps.json": json.dumps(job_of(case))},
+        )
+    )
 
 
 def _at_points(case: Case, options: Options) -> list[Case]:
@@ -101,13 +104,19 @@ def _at_points(case: Case, options: Options) -> list[Case]:
         return [case]
     launched = start(case, options, clean=True)
     step = next(fault.call_of for fault in case.scenario.faults if fault.call_of is not None)
-    points = [Point(symbol, ordinal, step) for symbol, ordinal in calls_of_step(read_trace(launched.folder)["calls"], step)]
+    points = [
+        Point(symbol, ordinal, step) for symbol, ordinal in calls_of_step(read_trace(launched.folder)["calls"], step)
+    ]
     shutil.rmtree(launched.folder, ignore_errors=True)
     if not points:
-        raise HarnessError(f"{case.scenario.position}: step {step!r} makes no driver call on {case.subject.name} in a clean run")
+        raise HarnessError(
+            f"{case.scenario.position}: step {step!r} makes no driver call on {case.subject.name} in a clean run"
+        )
     chosen = [point for point in points if options.point in (None, str(point))]
     if not chosen:
-        raise UsageError(refusal("--point: the clean run has no such call", options.point, [str(point) for point in points]))
+        raise UsageError(
+            refusal("--point: the clean run has no such call", options.point, [str(point) for point in points])
+        )
     return [case.at(point) for point in chosen]
 
 
@@ -118,11 +127,20 @@ def _profile(case: Case, options: Options, version: str) -> str:
 def request_of(case: Case, profile: str, version: str) -> dict[str, Any]:
     """The judge's request for a case, without its folder."""
     subject = case.subject
-    everywhere = {rule: cannot.reason for cannot in subject.cannot for rule in cannot.rules
-                  if cannot.verb is None and cannot.kind is None and cannot.switch is None}
+    everywhere = {
+        rule: cannot.reason
+        for cannot in subject.cannot
+        for rule in cannot.rules
+        if cannot.verb is None and cannot.kind is None and cannot.switch is None
+    }
     return {
         "profile": profile,
-        "subject": {"name": subject.name, "version": version, "language": subject.language, "standing": subject.standing},
+        "subject": {
+            "name": subject.name,
+            "version": version,
+            "language": subject.language,
+            "standing": subject.standing,
+        },
         "rules": list(case.scenario.rules),
         "not_applicable": everywhere,
         "faults": [{"label": fault.label, "must_fire": fault.must_fire} for fault in case.scenario.faults],
@@ -134,27 +152,52 @@ def _run_one(run_id: str, case: Case, options: Options, versions: dict[str, str]
     version = versions[case.subject.name]
     profile = _profile(case, options, version)
     entry: dict[str, Any] = {
-        "id": run_id, "scenario": case.scenario.sentence, "file": case.file, "line": case.scenario.position.line,
+        "id": run_id,
+        "scenario": case.scenario.sentence,
+        "file": case.file,
+        "line": case.scenario.position.line,
         "matrix": {key: matrix_text(value) for key, value in case.scenario.matrix.items()},
-        "point": None if case.point is None else str(case.point), "rules": list(case.scenario.rules),
-        "subject": case.subject.name, "standing": case.subject.standing, "profile": profile,
-        "driver": options.driver.backend, "command": command_of(case), "run_folder": None,
-        "not_applicable": {}, "verdict": None, "duration_ns": 0,
+        "point": None if case.point is None else str(case.point),
+        "rules": list(case.scenario.rules),
+        "subject": case.subject.name,
+        "standing": case.subject.standing,
+        "profile": profile,
+        "driver": options.driver.backend,
+        "command": command_of(case),
+        "run_folder": None,
+        "not_applicable": {},
+        "verdict": None,
+        "duration_ns": 0,
     }
     reason = case.not_applicable or _needs(case, options)
     if reason is not None:
-        return {**entry, "outcome": "not_applicable", "reason": reason,
-                "not_applicable": {rule: reason for rule in case.scenario.rules}}
+        return {
+            **entry,
+            "outcome": "not_applicable",
+            "reason": reason,
+            "not_applicable": dict.fromkeys(case.scenario.rules, reason),
+        }
     request = request_of(case, profile, version)
     try:
         launched = start(case, options)
         verdict = judge(launched, request, own_child=True)
     except HarnessError as error:
-        return {**entry, "outcome": "harness_error", "reason": str(error), "verdict": harness_error(str(error), profile)}
+        return {
+            **entry,
+            "outcome": "harness_error",
+            "reason": str(error),
+            "verdict": harness_error(str(error), profile),
+        }
     kept = keep_folder(launched.folder, options.out / "runs" / run_id, options.keep)
-    return {**entry, "run_folder": str(kept.relative_to(options.out)), "duration_ns": launched.ended.duration_ns,
-            "outcome": outcome_of(verdict["verdict"], case.subject.standing), "reason": verdict["reason"],
-            "not_applicable": request["not_applicable"], "verdict": verdict}
+    return {
+        **entry,
+        "run_folder": str(kept.relative_to(options.out)),
+        "duration_ns": launched.ended.duration_ns,
+        "outcome": outcome_of(verdict["verdict"], case.subject.standing),
+        "reason": verdict["reason"],
+        "not_applicable": request["not_applicable"],
+        "verdict": verdict,
+    }
 
 
 def _needs(case: Case, options: Options) -> str | None:
@@ -187,23 +230,43 @@ def keep_folder(folder: Path, target: Path, traces: bool) -> Path:
     return target
 
 
-def _results(runs: list[dict[str, Any]], options: Options, versions: dict[str, str], started: datetime,
-             duration_ns: int) -> dict[str, Any]:
+def _results(
+    runs: list[dict[str, Any]], options: Options, versions: dict[str, str], started: datetime, duration_ns: int
+) -> dict[str, Any]:
     counts = Counter(run["outcome"] for run in runs)
     processes = [process for run in runs if run["verdict"] for process in run["verdict"]["processes"]]
     subjects = [catalog.find(name) for name in versions]
     return {
-        "format": 1, "cufault_version": __version__, "started": started.isoformat(timespec="seconds"),
+        "format": 1,
+        "cufault_version": __version__,
+        "started": started.isoformat(timespec="seconds"),
         "duration_ns": duration_ns,
-        "host": {"name": platform.node(), "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-                 "python": platform.python_version(), "cpus": os.cpu_count()},
-        "driver": {"backend": options.driver.backend, "path": options.driver.path,
-                   "version": max((process["driver_version"] for process in processes), default=0)},
+        "host": {
+            "name": platform.node(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "python": platform.python_version(),
+            "cpus": os.cpu_count(),
+        },
+        "driver": {
+            "backend": options.driver.backend,
+            "path": options.driver.path,
+            "version": max((process["driver_version"] for process in processes), default=0),
+        },
         "rules": [{"rule": rule.id, "title": rule.title, "by": rule.by} for rule in vocabulary().rules.values()],
-        "subjects": [{"name": subject.name, "version": versions[subject.name], "language": subject.language,
-                      "standing": subject.standing, "profile": options.profile or subject.profile(versions[subject.name])}
-                     for subject in subjects],
-        "summary": {"runs": len(runs), **{outcome: counts[outcome] for outcome in OUTCOMES},
-                    "exit_status": exit_status(run["outcome"] for run in runs)},
+        "subjects": [
+            {
+                "name": subject.name,
+                "version": versions[subject.name],
+                "language": subject.language,
+                "standing": subject.standing,
+                "profile": options.profile or subject.profile(versions[subject.name]),
+            }
+            for subject in subjects
+        ],
+        "summary": {
+            "runs": len(runs),
+            **{outcome: counts[outcome] for outcome in OUTCOMES},
+            "exit_status": exit_status(run["outcome"] for run in runs),
+        },
         "runs": runs,
     }

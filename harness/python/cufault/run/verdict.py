@@ -14,11 +14,20 @@ EXIT_CHILD_BROKEN = 98
 
 def harness_error(reason: str, profile: str) -> dict[str, Any]:
     """A verdict in the judge's format for a run that was none."""
-    return {"format": 1, "verdict": "harness_error", "exit_status": EXIT_HARNESS, "profile": profile, "reason": reason,
-            "rules": [], "faults": [], "expectations": [],
-            "objects": {"made": 0, "destroyed": 0, "indeterminate": [], "leaked": []},
-            "calls": {"total": 0, "injected": 0, "lost": 0, "unmodelled": [], "misuse": [], "invisible": []},
-            "processes": [], "timeline": []}
+    return {
+        "format": 1,
+        "verdict": "harness_error",
+        "exit_status": EXIT_HARNESS,
+        "profile": profile,
+        "reason": reason,
+        "rules": [],
+        "faults": [],
+        "expectations": [],
+        "objects": {"made": 0, "destroyed": 0, "indeterminate": [], "leaked": []},
+        "calls": {"total": 0, "injected": 0, "lost": 0, "unmodelled": [], "misuse": [], "invisible": []},
+        "processes": [],
+        "timeline": [],
+    }
 
 
 def _last_lines(text: str, count: int = 6) -> str:
@@ -26,7 +35,7 @@ def _last_lines(text: str, count: int = 6) -> str:
 
 
 def broken(launched: Launched, own_child: bool) -> str | None:
-    """Why there is nothing to judge, or None. `own_child`: the command was our own child, whose statuses mean something."""
+    """Why there is nothing to judge, or None. `own_child`: the command was our own, whose statuses mean something."""
     ended = launched.ended
     if ended.status == EXIT_PLAN_REFUSED and "cufault" in ended.stderr:
         return f"the shim refused the plan: {_last_lines(ended.stderr)}"
@@ -38,8 +47,8 @@ def broken(launched: Launched, own_child: bool) -> str | None:
 
 
 def judge(launched: Launched, request: dict[str, Any], own_child: bool) -> dict[str, Any]:
-    """The verdict, also written to verdict.json. Raises HarnessError only where the judge itself cannot read the run."""
-    from cufault import _judge
+    """The verdict, also written to verdict.json. Raises HarnessError where the judge itself cannot read the run."""
+    import cufault._judge as _judge
 
     reason = broken(launched, own_child)
     request = {"format": 1, "run_folder": str(launched.folder), **request}

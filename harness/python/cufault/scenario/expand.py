@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a scenario to what a run needs: which subjects, what is not applicable, the plan, the steps, the judge's request."""
+"""From a scenario to what a run needs: which subjects, what is not applicable, the plan, the child's job."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Iterable, Mapping
+from typing import Any
 
-from cufault.scenario.grammar import KINDS
+from cufault.scenario.grammar import driver_kind
 from cufault.scenario.load import ScenarioFile
 from cufault.scenario.model import Fault, Scenario, Step
 from cufault.subjects.protocol import Cannot, Subject
@@ -26,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Case:
-    """One run to be: a scenario with its matrix filled in, for one subject, at one point where it has `each call of`."""
+    """One run to be: a scenario with its matrix filled in, a subject, and a point where it has `each call of`."""
 
     file: str
     scenario: Scenario
@@ -44,7 +45,9 @@ class Case:
         return replace(self, point=point)
 
 
-def cases(files: Iterable[ScenarioFile], subjects: Mapping[str, Subject], chosen: Iterable[str] | None = None) -> list[Case]:
+def cases(
+    files: Iterable[ScenarioFile], subjects: Mapping[str, Subject], chosen: Iterable[str] | None = None
+) -> list[Case]:
     """Every case of the files, in file order; `chosen` leaves out other subjects."""
     wanted = None if chosen is None else set(chosen)
     result = []
@@ -71,8 +74,11 @@ def why_not(subject: Subject, scenario: Scenario) -> str | None:
 def _is_step(cannot: Cannot, step: Step) -> bool:
     if cannot.verb is None and cannot.kind is None and cannot.options is None:
         return False
-    return ((cannot.verb is None or cannot.verb == step.verb) and (cannot.kind is None or cannot.kind == step.kind)
-            and all(step.options.get(key) == value for key, value in (cannot.options or {}).items()))
+    return (
+        (cannot.verb is None or cannot.verb == step.verb)
+        and (cannot.kind is None or cannot.kind == step.kind)
+        and all(step.options.get(key) == value for key, value in (cannot.options or {}).items())
+    )
 
 
 def _is_switch(cannot: Cannot, fault: Fault, scenario: Scenario) -> bool:
@@ -80,13 +86,6 @@ def _is_switch(cannot: Cannot, fault: Fault, scenario: Scenario) -> bool:
     if role is None or step_id is None or cannot.switch not in ("any", role):
         return False
     return _is_step(cannot, scenario.step(step_id))
-
-
-def driver_kind(kind: str, options: Mapping[str, Any]) -> str:
-    """A scenario's kind as shim/spec/roles.yaml names it."""
-    if kind == "foreign context":
-        return "context"
-    return "host_memory" if options.get("memory") == "pinned" else KINDS[kind].driver_kind
 
 
 def plan_of(case: Case, clean: bool = False) -> dict[str, Any]:
@@ -119,8 +118,17 @@ def plan_fault(fault: Fault, point: Point | None) -> dict[str, Any]:
 
 def job_of(case: Case) -> dict[str, Any]:
     """What the child reads: the steps of one scenario for one subject."""
-    steps = [{"id": step.id, "verb": step.verb, "objects": list(step.objects), "kind": step.kind,
-              "options": dict(step.options), "may_raise": step.may_raise} for step in case.scenario.steps]
+    steps = [
+        {
+            "id": step.id,
+            "verb": step.verb,
+            "objects": list(step.objects),
+            "kind": step.kind,
+            "options": dict(step.options),
+            "may_raise": step.may_raise,
+        }
+        for step in case.scenario.steps
+    ]
     return {"subject": case.subject.name, "steps": steps, "finalize": case.scenario.finalize}
 
 

@@ -41,7 +41,7 @@ class FaultParser:
 
     def parse(self, node: Node) -> tuple[Fault, ...]:
         """All faults. Raises ScenarioError."""
-        faults = []
+        faults: list[Fault] = []
         for item in list_of(node, "faults"):
             faults.append(self._fault(item, len(faults) + 1))
             self._labels.append(faults[-1].label)
@@ -58,8 +58,21 @@ class FaultParser:
         if call_of is not None:
             clash = next((key for key in ("nth", "from", "every", "limit", "step", "switch") if key in fields), None)
             if clash is not None:
-                raise ScenarioError(fields.position(clash), f"`each call of` chooses step and ordinal itself: {clash!r} is not allowed")
-        return Fault(label, at, symbol, call_of, effect, code, scope, filters, fields.boolean("must_fire", True), fields.table.position)
+                raise ScenarioError(
+                    fields.position(clash), f"`each call of` chooses step and ordinal itself: {clash!r} is not allowed"
+                )
+        return Fault(
+            label,
+            at,
+            symbol,
+            call_of,
+            effect,
+            code,
+            scope,
+            filters,
+            fields.boolean("must_fire", True),
+            fields.table.position,
+        )
 
     def _target(self, fields: Fields) -> tuple[str | None, str | None, str | None]:
         if ("at" in fields) == ("symbol" in fields):
@@ -96,13 +109,18 @@ class FaultParser:
         if "effect" in fields:
             clash = next((name for name in (*EFFECTS, "scope") if name in fields), None)
             if clash is not None:
-                raise ScenarioError(fields.position(clash), f"`effect:` holds the effect: {clash!r} beside it is not allowed")
+                raise ScenarioError(
+                    fields.position(clash), f"`effect:` holds the effect: {clash!r} beside it is not allowed"
+                )
             allowed = {**EFFECTS, "scope": grammar.FAULT_KEYS["scope"]}
             return self._effect(Fields(fields.node("effect"), "effect", allowed))
         names = [name for name in EFFECTS if name in fields]
         if len(names) != 1:
             position = fields.position(names[1]) if names else fields.table.position
-            raise ScenarioError(position, f"a fault has exactly one effect: read {' and '.join(names) or 'none'} (allowed: {', '.join(EFFECTS)})")
+            raise ScenarioError(
+                position,
+                f"a fault has exactly one effect: read {' and '.join(names) or 'none'} (allowed: {', '.join(EFFECTS)})",
+            )
         effect = names[0]
         scope = fields.choice("scope")
         if scope is not None and effect != "sticky":
@@ -146,15 +164,23 @@ class FaultParser:
     def _handle(self, node: Node) -> str | dict[str, Any]:
         if not isinstance(node, Table):
             return self._names.known(node, "handle")
-        inner = Fields(node, "handle", {"kind": grammar.Key("text", "a kind of roles.yaml", required=True),
-                                        "ordinal": grammar.Key("integer", "the n-th made", minimum=1, required=True)})
+        inner = Fields(
+            node,
+            "handle",
+            {
+                "kind": grammar.Key("text", "a kind of roles.yaml", required=True),
+                "ordinal": grammar.Key("integer", "the n-th made", minimum=1, required=True),
+            },
+        )
         return {"kind": choice_of(inner.node("kind"), "kind", vocabulary().kinds), "ordinal": inner.integer("ordinal")}
 
     @staticmethod
     def _thread(node: Node) -> str | dict[str, Any]:
         if not isinstance(node, Table):
             return choice_of(node, "thread", ("main",))
-        inner = Fields(node, "thread", {"name": grammar.Key("text", "its name"), "ordinal": grammar.Key("integer", "", minimum=1)})
+        inner = Fields(
+            node, "thread", {"name": grammar.Key("text", "its name"), "ordinal": grammar.Key("integer", "", minimum=1)}
+        )
         if ("name" in inner) == ("ordinal" in inner):
             refuse(node, "thread: exactly one of `name` and `ordinal`")
         return {"name": inner.text("name")} if "name" in inner else {"ordinal": inner.integer("ordinal")}
@@ -167,7 +193,12 @@ class FaultParser:
         index, value = next(iter(table.entries.items()))
         if not (index.isascii() and index.isdigit()) or int(index[:4]) > 11:
             raise ScenarioError(table.keys[index], f"argument: read {index!r}, allowed is an index from 0 to 11")
-        if not isinstance(value, Scalar) or isinstance(value.value, bool) or not isinstance(value.value, int) or not 0 <= value.value < 2**64:
+        if (
+            not isinstance(value, Scalar)
+            or isinstance(value.value, bool)
+            or not isinstance(value.value, int)
+            or not 0 <= value.value < 2**64
+        ):
             refuse(value, f"argument: read {describe(value)}, a whole number from 0 to 2^64 - 1 is wanted")
         return {"index": int(index), "compare": "equal", "value": hex(value.value)}
 
@@ -200,9 +231,11 @@ class ExpectParser:
 
     def _raises(self, node: Node) -> dict[str, Any]:
         fields = Fields(node, "raises", grammar.RAISES_KEYS)
-        return {"step": choice_of(fields.node("step"), "step", self._steps),
-                "code": code_of(fields.node("code"), "code") if "code" in fields else None,
-                "type": fields.text("type")}
+        return {
+            "step": choice_of(fields.node("step"), "step", self._steps),
+            "code": code_of(fields.node("code"), "code") if "code" in fields else None,
+            "type": fields.text("type"),
+        }
 
     def _reported(self, node: Node) -> dict[str, Any]:
         fields = Fields(node, "reported", grammar.REPORTED_KEYS)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping, NoReturn
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
 
 from cufault.errors import Position, ScenarioError, refusal
 from cufault.scenario.grammar import Key
@@ -90,7 +91,9 @@ class Fields:
             refuse(node, f"{name}: read {describe(node)}, a whole number is wanted")
         minimum = self.keys[name].minimum
         if (minimum is not None and node.value < minimum) or abs(node.value) >= 2**63:
-            refuse(node, f"{name}: read {node.text[:40]}, allowed is {'any' if minimum is None else minimum} to 2^63 - 1")
+            refuse(
+                node, f"{name}: read {node.text[:40]}, allowed is {'any' if minimum is None else minimum} to 2^63 - 1"
+            )
         return node.value
 
     def number(self, name: str, low: float, high: float, default: float) -> float:

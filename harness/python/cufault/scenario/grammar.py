@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Mapping
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Key:
-    """One key of a mapping. `type`: text, texts, name, integer, number, boolean, choice, or the name of a form below."""
+    """One key of a mapping. `type`: text, texts, name, integer, number, boolean, choice, or the name of a form."""
 
     type: str
     doc: str
@@ -31,7 +32,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Verb:
-    """A step. `channel`: how a failure may leave it, as in the observation format; `argument`: what stands behind the verb."""
+    """A step. `channel`: how a failure may leave it (observation format); `argument`: what stands behind the verb."""
 
     argument: str
     doc: str
@@ -43,24 +44,56 @@ class Verb:
 MEMORY = ("plain", "async", "pool", "pinned")
 
 KINDS: Mapping[str, Kind] = {
-    "stream": Kind("stream", "a stream of the device's context",
-                   {"nonblocking": Key("boolean", "default true"), "priority": Key("integer", "default 0")},
-                   ("sync",), ("context", "priority")),
-    "event": Kind("event", "an event", {"timing": Key("boolean", "default false")}, ("record", "query", "sync"),
-                  ("is_done", "context")),
-    "buffer": Kind("device_memory", "memory of the device or of the host",
-                   {"memory": Key("choice", "where it comes from; default async", MEMORY),
-                    "pool": Key("name", "a pool that a step made (memory: pool)"),
-                    "stream": Key("name", "a stream that a step made; default: the device's default stream"),
-                    "size": Key("integer", "bytes, default 256", minimum=1)},
-                   ("fill",), ("size", "device")),
+    "stream": Kind(
+        "stream",
+        "a stream of the device's context",
+        {"nonblocking": Key("boolean", "default true"), "priority": Key("integer", "default 0")},
+        ("sync",),
+        ("context", "priority"),
+    ),
+    "event": Kind(
+        "event",
+        "an event",
+        {"timing": Key("boolean", "default false")},
+        ("record", "query", "sync"),
+        ("is_done", "context"),
+    ),
+    "buffer": Kind(
+        "device_memory",
+        "memory of the device or of the host",
+        {
+            "memory": Key("choice", "where it comes from; default async", MEMORY),
+            "pool": Key("name", "a pool that a step made (memory: pool)"),
+            "stream": Key("name", "a stream that a step made; default: the device's default stream"),
+            "size": Key("integer", "bytes, default 256", minimum=1),
+        },
+        ("fill",),
+        ("size", "device"),
+    ),
     "pool": Kind("pool", "a memory pool", {}, ("allocate",), ("used",)),
     "context": Kind("context", "a plain context of the library's own", {}, ("enter",), ("device",)),
-    "graph": Kind("graph", "a graph", {"nodes": Key("nodes", "nodes in order, each depending on none")},
-                  ("instantiate",), ("nodes",)),
-    "graph_exec": Kind("graph_exec", "an executable graph",
-                       {"of": Key("name", "the graph it is made from", required=True)}, ("launch",)),
+    "graph": Kind(
+        "graph",
+        "a graph",
+        {"nodes": Key("nodes", "nodes in order, each depending on none")},
+        ("instantiate",),
+        ("nodes",),
+    ),
+    "graph_exec": Kind(
+        "graph_exec",
+        "an executable graph",
+        {"of": Key("name", "the graph it is made from", required=True)},
+        ("launch",),
+    ),
 }
+
+
+def driver_kind(kind: str, options: Mapping[str, Any]) -> str:
+    """A scenario's kind as shim/spec/roles.yaml names it."""
+    if kind == "foreign context":
+        return "context"
+    return "host_memory" if options.get("memory") == "pinned" else KINDS[kind].driver_kind
+
 
 DEVICE = "device"
 NONE = "none"
@@ -79,16 +112,25 @@ COMMON_STEP_KEYS: Mapping[str, Key] = {
 
 VERBS: Mapping[str, Verb] = {
     "make": Verb("make", "makes an object and gives it a name", "raises"),
-    "use": Verb("names", "one ordinary operation of each object", "raises",
-                keys={"how": Key("text", "which operation, where a kind has several")}),
+    "use": Verb(
+        "names",
+        "one ordinary operation of each object",
+        "raises",
+        keys={"how": Key("text", "which operation, where a kind has several")},
+    ),
     "update": Verb("update", "new parameters for a graph's node", "raises"),
     "close": Verb("name", "the object's explicit close(); the library may raise or report", "either"),
     "deallocate": Verb("name", "a buffer's memory is given back through its resource's deallocate()", "raises"),
     "drop": Verb("name", "the last reference goes: destruction that cannot raise", "implicit"),
-    "set_current": Verb("current", "`device`: Device.set_current(); NAME: that context; `none`: a raw call makes none current",
-                        "raises", True),
-    "foreign_context": Verb("new name", "a context that the library knows nothing of becomes current, by raw driver calls",
-                            "free", True),
+    "set_current": Verb(
+        "current",
+        "`device`: Device.set_current(); NAME: that context; `none`: a raw call makes none current",
+        "raises",
+        True,
+    ),
+    "foreign_context": Verb(
+        "new name", "a context that the library knows nothing of becomes current, by raw driver calls", "free", True
+    ),
     "query": Verb("query", "reads a property of an object", "raises"),
     "python": Verb("code", "free Python, with the objects by name", "free"),
     "collect": Verb("nothing", "a garbage collection", "implicit"),

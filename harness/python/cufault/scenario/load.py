@@ -6,9 +6,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterable
 
 from cufault.errors import Position, ScenarioError, UsageError, refusal
 from cufault.scenario import grammar
@@ -66,7 +66,7 @@ def parse(text: str, file: str, path: Path, subjects: Iterable[str]) -> Scenario
         return ScenarioFile(file, path, (_scenario(_fill(root, {}), {}, known),))
     scenarios = []
     for values in itertools.product(*matrix.values()):
-        chosen = dict(zip(matrix, values))
+        chosen = dict(zip(matrix, values, strict=True))
         scenarios.append(_scenario(_fill(root, chosen), chosen, known))
     return ScenarioFile(file, path, tuple(scenarios))
 
@@ -155,7 +155,9 @@ def _plain(node: Node) -> object:
 def _scenario(root: Node, chosen: dict[str, Node], subjects: tuple[str, ...]) -> Scenario:
     fields = Fields(root, "a scenario file", grammar.TOP_KEYS)
     sentence = text_of(fields.node("scenario"), "scenario")
-    rules = tuple(choice_of(item, "rules: no such rule", vocabulary().rules) for item in list_of(fields.node("rules"), "rules"))
+    rules = tuple(
+        choice_of(item, "rules: no such rule", vocabulary().rules) for item in list_of(fields.node("rules"), "rules")
+    )
     if not rules:
         refuse(fields.node("rules"), "rules: the list is empty; a scenario exercises at least one rule")
     chosen_subjects = None

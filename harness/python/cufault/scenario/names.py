@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which objects a scenario's steps have made, so that a name nobody made, or that is gone, is refused when the file is read."""
+"""Which objects a scenario's steps have made: a name that nobody made, or that is gone, is refused on reading."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Iterable
 
 from cufault.errors import nearest, refusal
 from cufault.scenario.fields import refuse, text_of

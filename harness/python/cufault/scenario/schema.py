@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON schema of scenario files, for editors. It states shapes; names of functions, codes and steps the parser checks.
+"""The JSON schema of scenario files, for editors: shapes only; the parser checks names of functions, codes, steps.
 
 Any value may be `${name}` of the matrix, so every scalar also allows a text with a place in it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from cufault.scenario import grammar
 from cufault.scenario.grammar import EFFECTS, KINDS, NODES, VERBS, Key
@@ -26,8 +27,11 @@ def _one_or_list(form: dict[str, Any]) -> dict[str, Any]:
 
 def _mapping(keys: Mapping[str, Key], required: Iterable[str] = ()) -> dict[str, Any]:
     needed = sorted({*required, *(name for name, key in keys.items() if key.required)})
-    form: dict[str, Any] = {"type": "object", "additionalProperties": False,
-                            "properties": {name: _key(key) for name, key in keys.items()}}
+    form: dict[str, Any] = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {name: _key(key) for name, key in keys.items()},
+    }
     if needed:
         form["required"] = needed
     return form
@@ -59,8 +63,12 @@ _FORMS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "expect": lambda key: {"$ref": "#/$defs/expect"},
     "raises": lambda key: _one_or_list(_mapping(grammar.RAISES_KEYS)),
     "reported": lambda key: _one_or_list(_mapping(grammar.REPORTED_KEYS)),
-    "nodes": lambda key: {"type": "array", "items": {"anyOf": [_mapping({kind: Key("text", "its name", required=True), **keys})
-                                                               for kind, keys in NODES.items()]}},
+    "nodes": lambda key: {
+        "type": "array",
+        "items": {
+            "anyOf": [_mapping({kind: Key("text", "its name", required=True), **keys}) for kind, keys in NODES.items()]
+        },
+    },
     "effect": lambda key: _or_place(_mapping({**EFFECTS, "scope": grammar.FAULT_KEYS["scope"]})),
     "handle": lambda key: {"anyOf": [_TEXT, {"type": "object"}]},
     "thread": lambda key: {"anyOf": [_TEXT, {"type": "object"}]},
@@ -71,16 +79,28 @@ _FORMS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
 def _verb(name: str) -> dict[str, Any]:
     spec = VERBS[name]
     forms: dict[str, dict[str, Any]] = {
-        "make": {"anyOf": [_mapping({kind: Key("text", entry.doc, required=True), **entry.options}) for kind, entry in KINDS.items()]},
-        "update": _mapping(grammar.UPDATE_KEYS), "names": _one_or_list(_TEXT), "nothing": {"type": "null"},
-        "query": {"type": "object", "minProperties": 1, "maxProperties": 1}, "filter": {"enum": list(grammar.WARNING_FILTERS)},
+        "make": {
+            "anyOf": [
+                _mapping({kind: Key("text", entry.doc, required=True), **entry.options})
+                for kind, entry in KINDS.items()
+            ]
+        },
+        "update": _mapping(grammar.UPDATE_KEYS),
+        "names": _one_or_list(_TEXT),
+        "nothing": {"type": "null"},
+        "query": {"type": "object", "minProperties": 1, "maxProperties": 1},
+        "filter": {"enum": list(grammar.WARNING_FILTERS)},
     }
     form = forms.get(spec.argument, _TEXT)
     if spec.argument == "make":
         form = {"anyOf": [*form["anyOf"], _PLACE, {"type": "object", "patternProperties": {r"^\$\{": _ANY}}]}
     keys = {**spec.keys, **grammar.COMMON_STEP_KEYS}
-    return {"type": "object", "additionalProperties": False, "required": [name],
-            "properties": {name: {"description": spec.doc, **form}, **{key: _key(value) for key, value in keys.items()}}}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [name],
+        "properties": {name: {"description": spec.doc, **form}, **{key: _key(value) for key, value in keys.items()}},
+    }
 
 
 def schema() -> dict[str, Any]:

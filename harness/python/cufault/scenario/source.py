@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML with positions: composed by PyYAML's safe loader, never constructed, and bounded in size, depth and number of nodes."""
+"""YAML with positions: composed by PyYAML's safe loader, never constructed; bounded in size, depth and nodes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
+from typing import TypeAlias
 
 import yaml
 
@@ -15,8 +15,8 @@ MAX_BYTES = 256 * 1024
 MAX_DEPTH = 16
 MAX_NODES = 20_000
 
-Value = Union[str, int, float, bool, None]
-Node = Union["Scalar", "Items", "Table"]
+Value: TypeAlias = str | int | float | bool | None
+Node: TypeAlias = "Scalar | Items | Table"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from cufault.errors import Position, ScenarioError, refusal
 from cufault.scenario import grammar
@@ -22,10 +23,20 @@ class StepParser:
     def __init__(self) -> None:
         self.names = Names()
         self.steps: list[Step] = []
-        self._arguments: dict[str, Callable[[Node, Fields, str], tuple[tuple[str, ...], str | None, dict[str, Any]]]] = {
-            "make": self._make, "names": self._use, "update": self._update, "name": self._one, "current": self._current,
-            "new name": self._foreign, "query": self._query, "code": self._code, "nothing": self._nothing,
-            "step": self._retry, "filter": self._filter,
+        self._arguments: dict[
+            str, Callable[[Node, Fields, str], tuple[tuple[str, ...], str | None, dict[str, Any]]]
+        ] = {
+            "make": self._make,
+            "names": self._use,
+            "update": self._update,
+            "name": self._one,
+            "current": self._current,
+            "new name": self._foreign,
+            "query": self._query,
+            "code": self._code,
+            "nothing": self._nothing,
+            "step": self._retry,
+            "filter": self._filter,
         }
 
     def parse(self, node: Node) -> tuple[Step, ...]:
@@ -46,7 +57,11 @@ class StepParser:
         table = table_of(node, "step")
         verb = self._verb(table)
         spec = VERBS[verb]
-        fields = Fields(table, f"a step of verb {verb}", {verb: Key(spec.argument, spec.doc), **spec.keys, **grammar.COMMON_STEP_KEYS})
+        fields = Fields(
+            table,
+            f"a step of verb {verb}",
+            {verb: Key(spec.argument, spec.doc), **spec.keys, **grammar.COMMON_STEP_KEYS},
+        )
         argument = fields.node(verb)
         step_id = self._id(fields, verb, argument)
         objects, kind, options = self._arguments[spec.argument](argument, fields, step_id)
@@ -218,7 +233,11 @@ class StepParser:
             refuse(node, "query: one step reads one property, {NAME: PROPERTY}")
         name, prop = next(iter(table.entries.items()))
         if name == DEVICE:
-            return (), None, {"of": DEVICE, "property": choice_of(prop, "property of the device", grammar.DEVICE_QUERIES)}
+            return (
+                (),
+                None,
+                {"of": DEVICE, "property": choice_of(prop, "property of the device", grammar.DEVICE_QUERIES)},
+            )
         self.names.live(Scalar(name, name, table.keys[name]), "query", KINDS)
         kind = self.names.kinds[name]
         return (name,), kind, {"of": name, "property": choice_of(prop, f"property of a {kind}", KINDS[kind].queries)}

@@ -14,6 +14,7 @@ import os
 import sys
 import time
 import warnings
+
 TYPE_CHECKING = False  # typing itself would cost every process 8 ms
 if TYPE_CHECKING:
     from typing import Any
@@ -33,7 +34,7 @@ _step: str | None = None
 _about: dict[str, Any] = {"subject": None, "versions": {}, "warning_filter": "program"}
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------------
+# --- JSON
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -70,12 +71,12 @@ def _json(value: Any) -> str:
     return "[" + ", ".join(_json(item) for item in value) + "]"
 
 
-# --- events ------------------------------------------------------------------------------------------------------------
+# --- events
 
 
 def event(name: str, /, **keys: Any) -> None:
     """Appends one event; a failing write is dropped, for the program under test must not notice."""
-    try:
+    try:  # noqa: SIM105 (contextlib is not imported here)
         _write(name, keys)
     except OSError:
         pass
@@ -93,8 +94,14 @@ def _write(name: str, keys: dict[str, Any]) -> None:
         if fresh:
             argv = [str(argument) for argument in getattr(sys, "orig_argv", None) or getattr(sys, "argv", [])]
             versions = {"python": sys.version.split()[0], **_about["versions"]}
-            head = {"format": 1, "argv": argv, "language": "python", "subject": _about["subject"], "versions": versions,
-                    "warning_filter": _about["warning_filter"]}
+            head = {
+                "format": 1,
+                "argv": argv,
+                "language": "python",
+                "subject": _about["subject"],
+                "versions": versions,
+                "warning_filter": _about["warning_filter"],
+            }
             lines = _line("process", pid, head)
     lines += _line(name, pid, keys)
     os.write(_fd, lines.encode("utf-8", "replace"))
@@ -116,7 +123,7 @@ def set_step(name: str | None) -> None:
     _step = name
 
 
-# --- exceptions --------------------------------------------------------------------------------------------------------
+# --- exceptions
 
 
 def qualified(cls: type) -> str:
@@ -150,7 +157,7 @@ def code_of(error: BaseException) -> int | None:
 
 
 def _traceback(error: BaseException) -> str:
-    lines = []
+    lines: list[str] = []
     frame = error.__traceback__
     while frame is not None and len(lines) < 64:
         code = frame.tb_frame.f_code
@@ -166,8 +173,12 @@ def describe(error: BaseException, depth: int = 0) -> dict[str, Any]:
     notes = getattr(error, "__notes__", None)
     deeper = depth < MAX_DEPTH
     return {
-        "type": cls.__qualname__, "module": cls.__module__, "mro": _mro(cls), "message": _message(error),
-        "code": code_of(error), "notes": [str(note) for note in notes] if isinstance(notes, list) else [],
+        "type": cls.__qualname__,
+        "module": cls.__module__,
+        "mro": _mro(cls),
+        "message": _message(error),
+        "code": code_of(error),
+        "notes": [str(note) for note in notes] if isinstance(notes, list) else [],
         "cause": describe(cause, depth + 1) if cause is not None and deeper else None,
         "context": describe(context, depth + 1) if context is not None and context is not cause and deeper else None,
         "traceback": _traceback(error),
@@ -179,7 +190,7 @@ def exception(error: BaseException, handled: bool) -> None:
     event("exception", **describe(error), handled=handled)
 
 
-# --- hooks -------------------------------------------------------------------------------------------------------------
+# --- hooks
 
 
 def _what(value: Any) -> str | None:
@@ -195,9 +206,16 @@ def _what(value: Any) -> str | None:
 def _unraisable(arguments: Any) -> None:
     error = arguments.exc_value
     cls = arguments.exc_type
-    event("unraisable", type=cls.__qualname__, module=cls.__module__, mro=_mro(cls),
-          message=_message(error) if error is not None else "", object=_what(arguments.object), err_msg=arguments.err_msg,
-          warning_mro=_mro(cls) if issubclass(cls, Warning) else None)
+    event(
+        "unraisable",
+        type=cls.__qualname__,
+        module=cls.__module__,
+        mro=_mro(cls),
+        message=_message(error) if error is not None else "",
+        object=_what(arguments.object),
+        err_msg=arguments.err_msg,
+        warning_mro=_mro(cls) if issubclass(cls, Warning) else None,
+    )
 
 
 def _audit(name: str, arguments: tuple[Any, ...]) -> None:
@@ -212,7 +230,7 @@ def _audit(name: str, arguments: tuple[Any, ...]) -> None:
 
 def _hook_threads() -> None:
     # threading takes its excepthook from _thread when it is imported, which is usually later than this.
-    inner = _thread._excepthook  # type: ignore[attr-defined]
+    inner = _thread._excepthook
 
     def excepthook(arguments: Any, /) -> Any:
         error = arguments.exc_value
@@ -220,7 +238,7 @@ def _hook_threads() -> None:
             exception(error, handled=False)
         return inner(arguments)
 
-    _thread._excepthook = excepthook  # type: ignore[attr-defined]
+    _thread._excepthook = excepthook
     threading = sys.modules.get("threading")
     if threading is not None and getattr(threading, "excepthook", None) is inner:
         threading.excepthook = threading.__excepthook__ = excepthook  # type: ignore[attr-defined]
@@ -233,8 +251,15 @@ def _hook_warnings() -> None:
 
     def showwarnmsg(message: Any) -> Any:
         category = message.category
-        event("warning", category=category.__qualname__, module=category.__module__, mro=_mro(category),
-              message=str(message.message), filename=message.filename, lineno=message.lineno)
+        event(
+            "warning",
+            category=category.__qualname__,
+            module=category.__module__,
+            mro=_mro(category),
+            message=str(message.message),
+            filename=message.filename,
+            lineno=message.lineno,
+        )
         return inner(message)
 
     warnings._showwarnmsg = showwarnmsg  # type: ignore[attr-defined]

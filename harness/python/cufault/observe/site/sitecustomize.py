@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs at the start of every Python process under a launched command: attaches the observer, then runs the original file."""
+"""At the start of every Python process under a launched command: attaches the observer, runs the original file."""
 
 from __future__ import annotations
 
