@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives an installed tree what `pip install` would: the package's metadata and a launcher for each console script."""
+"""Makes an installed tree what `pip install` would: no leftovers, the metadata, a launcher for each console script."""
 
 from __future__ import annotations
 
@@ -39,6 +39,17 @@ def entry_points(metadata: StandardMetadata) -> str:
     )
 
 
+def remove_leftovers(packages: Path, log: Path) -> list[Path]:
+    """Removes modules that an earlier build installed and Meson's latest install log no longer names; returns them."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    named = {line.removeprefix("# Preserving old file ") for line in lines}
+    found = (path for path in packages.rglob("*") if path.is_file() and not path.parent.name.endswith(".dist-info"))
+    leftovers = [path for path in found if path.suffix != ".pyc" and str(path) not in named]
+    for path in leftovers:
+        path.unlink()
+    return leftovers
+
+
 def write_if_changed(path: Path, text: str) -> None:
     """Leaves a file that is right alone, so that a second run changes no time stamp."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -66,7 +77,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--source", required=True, type=Path, help="the folder of pyproject.toml")
     parser.add_argument("--packages", required=True, type=Path, help="where the Python packages were installed")
     parser.add_argument("--scripts", required=True, type=Path, help="where launchers go")
+    parser.add_argument("--log", required=True, type=Path, help="Meson's install log")
     options = parser.parse_args(arguments)
+    remove_leftovers(options.packages.resolve(), options.log)
     write_stage(options.source, options.packages.resolve(), options.scripts.resolve(), sys.executable)
 
 

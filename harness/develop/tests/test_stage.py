@@ -30,6 +30,7 @@ def test_python_finds_the_distribution_and_its_entry_points(staged: Path) -> Non
     assert found.version == stage.read_metadata(ROOT).version.__str__()
     points = {(point.group, point.name): point.value for point in found.entry_points}
     assert points["console_scripts", "cufault"] == "cufault.cli:main"
+    assert points["pytest11", "cufault"] == "pytest_cufault.plugin"
 
 
 def test_the_launcher_runs_the_staged_package_and_gives_its_status(staged: Path) -> None:
@@ -43,6 +44,19 @@ def test_a_second_run_changes_no_file(staged: Path) -> None:
     before = stamps()
     stage.write_stage(ROOT, staged / "python", staged / "bin", sys.executable)
     assert stamps() == before
+
+
+def test_a_module_that_is_no_longer_installed_goes_away_and_nothing_else(staged: Path) -> None:
+    packages = staged / "python"
+    for name in ("kept.py", "preserved.py", "left.py"):
+        (packages / "cufault" / name).write_text("", encoding="utf-8")
+    log = staged / "install-log.txt"
+    kept = [packages / "cufault" / name for name in ("__init__.py", "cli.py", "kept.py")]
+    preserved = f"# Preserving old file {packages}/cufault/preserved.py"
+    log.write_text("\n".join(["# List of files", *map(str, kept), preserved]), encoding="utf-8")
+    assert stage.remove_leftovers(packages, log) == [packages / "cufault/left.py"]
+    assert list(packages.glob("*.dist-info/METADATA"))
+    assert stage.remove_leftovers(packages, log) == []
 
 
 def test_the_package_and_the_build_have_one_version() -> None:
