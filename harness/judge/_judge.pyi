@@ -19,3 +19,27 @@ def write_plan(path: str, request: str) -> None:
 
 def read_plan(path: str) -> str:
     """A plan file as JSON, with every rule's entry points. Raises FileError."""
+
+def judge(request: str) -> str:
+    """The verdict on the run that the request names. Raises RequestError; a run that cannot be read is a harness error."""
+
+def read_trace(run_folder: str) -> str:
+    """Every record of a run's trace. Raises FileError.
+
+    {"format": 1, "processes": [...], "events": [{"type": "call", "text": ..., "symbol": ..., "step": ..., ...}, ...]}
+    """
+
+def clean_run_points(run_folder: str) -> str:
+    """Every call of a run as a point where a fault may be put, in order. Raises FileError.
+
+    {"format": 1, "points": [{"symbol", "function", "classes", "switch": "enter|restore|none", "step", "pid", "thread", "result",
+    "text", "ordinal_in_run", "ordinal_in_step", "function_ordinal_in_run", "function_ordinal_in_step"}, ...]}. Ordinals count
+    from 1, for the symbol alone and for all variants of its function; those in the step are null outside of any step.
+    """
+
+def policy() -> str:
+    """Rules, profiles and the vocabulary of faults.
+
+    {"format": 1, "rules": [{"rule", "by", "title", "text", "shown", "judged"}], "profiles": [{"profile", "means"}],
+    "functions": [...], "symbols": [...], "classes": [...], "kinds": [...], "results": {name: value}, "effects": [...]}
+    """

@@ -22,8 +22,8 @@ enum class context_need : std::uint8_t { ignores, needs, switches };
 
 struct role {
   verb what;
-  unsigned kind;    // index into kinds()
-  unsigned arg;     // position of the parameter
+  unsigned kind;         // index into kinds()
+  unsigned arg;          // position of the parameter
   int count = -1;        // position of the parameter that says how many handles `arg` points to; -1: one
   int times = -1;        // position of the parameter that says how many references; -1: one
   int holder = -1;       // position of the object that holds the references; -1: the caller
@@ -47,7 +47,7 @@ struct symbol {
 
 struct kind {
   std::string_view name;
-  bool owned;                 // whoever made it must destroy it; a node or a kernel goes with its owner
+  bool owned;  // whoever made it must destroy it; a node or a kernel goes with its owner
   std::vector<unsigned> dies_with;
 };
 
@@ -65,10 +65,10 @@ struct result {
 [[nodiscard]] std::span<const result> results();
 
 // nullptr where there is none of that name.
-[[nodiscard]] const symbol *find_symbol(std::string_view name);
-[[nodiscard]] const kind *find_kind(std::string_view name);
-[[nodiscard]] const result *find_result(std::string_view name);
-[[nodiscard]] const result *find_result(int value);
+[[nodiscard]] const symbol* find_symbol(std::string_view name);
+[[nodiscard]] const kind* find_kind(std::string_view name);
+[[nodiscard]] const result* find_result(std::string_view name);
+[[nodiscard]] const result* find_result(int value);
 
 // Whether there is a function of that plain name.
 [[nodiscard]] bool is_function(std::string_view name);
@@ -78,9 +78,11 @@ struct result {
 [[nodiscard]] std::string result_text(int value);
 
 // Whether the header's text lists that result for the function.
-[[nodiscard]] bool is_documented(const symbol &entry, int value);
+[[nodiscard]] bool is_documented(const symbol& entry, int value);
 
 // Whether hardware was recorded to answer a sticky fault's own code from this function.
-[[nodiscard]] bool answers_sticky_fault(const symbol &entry);
+[[nodiscard]] bool answers_sticky_fault(const symbol& entry);
+// Whether hardware was recorded to go on as before there.
+[[nodiscard]] bool survives_sticky_fault(const symbol& entry);
 
 }  // namespace cufault::judge::api

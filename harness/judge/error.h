@@ -12,16 +12,16 @@ namespace cufault::judge {
 // `value` what stood there, `nearest` what was probably meant (empty: nothing comes near). what() holds it all.
 class request_error : public std::runtime_error {
  public:
-  request_error(std::string path, const std::string &problem, std::string value = {}, std::string nearest = {})
+  request_error(std::string path, const std::string& problem, std::string value = {}, std::string nearest = {})
       : std::runtime_error((path.empty() ? "" : path + ": ") + problem +
                            (nearest.empty() ? "" : "; the nearest right name is '" + nearest + "'")),
         path_(std::move(path)),
         value_(std::move(value)),
         nearest_(std::move(nearest)) {}
 
-  [[nodiscard]] const std::string &path() const noexcept { return path_; }
-  [[nodiscard]] const std::string &value() const noexcept { return value_; }
-  [[nodiscard]] const std::string &nearest() const noexcept { return nearest_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& value() const noexcept { return value_; }
+  [[nodiscard]] const std::string& nearest() const noexcept { return nearest_; }
 
  private:
   std::string path_;
@@ -32,7 +32,7 @@ class request_error : public std::runtime_error {
 // A file that the harness itself wrote cannot be read: the run's verdict is a harness error.
 class file_error : public std::runtime_error {
  public:
-  file_error(const std::string &file, const std::string &problem) : std::runtime_error(file + ": " + problem) {}
+  file_error(const std::string& file, const std::string& problem) : std::runtime_error(file + ": " + problem) {}
 };
 
 }  // namespace cufault::judge

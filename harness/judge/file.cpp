@@ -11,7 +11,7 @@
 
 namespace cufault::judge {
 
-std::string read_file(const std::string &path) {
+std::string read_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw file_error(path, std::string("cannot be read: ") + std::strerror(errno));
   std::ostringstream bytes;
@@ -20,7 +20,7 @@ std::string read_file(const std::string &path) {
   return std::move(bytes).str();
 }
 
-void write_file(const std::string &path, std::string_view bytes) {
+void write_file(const std::string& path, std::string_view bytes) {
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);
   if (!stream) throw file_error(path, std::string("cannot be written: ") + std::strerror(errno));
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

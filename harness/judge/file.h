@@ -8,9 +8,9 @@
 namespace cufault::judge {
 
 // Throws file_error.
-[[nodiscard]] std::string read_file(const std::string &path);
+[[nodiscard]] std::string read_file(const std::string& path);
 
 // Replaces the file. Throws file_error.
-void write_file(const std::string &path, std::string_view bytes);
+void write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace cufault::judge

@@ -10,7 +10,7 @@ namespace cufault::judge {
 
 namespace {
 
-std::string shown(const nlohmann::json &value) {
+std::string shown(const nlohmann::json& value) {
   std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   return text;
@@ -24,7 +24,7 @@ request_error json_place::expected(std::string_view what) const {
 
 void json_place::only(std::span<const std::string_view> known) const {
   if (!value_->is_object()) throw expected("an object");
-  for (const auto &[key, unused] : value_->items()) {
+  for (const auto& [key, unused] : value_->items()) {
     static_cast<void>(unused);
     bool found = false;
     for (const std::string_view name : known) found = found || name == key;
@@ -52,7 +52,7 @@ std::vector<json_place> json_place::items() const {
   if (!value_->is_array()) throw expected("a list");
   std::vector<json_place> found;
   std::size_t index = 0;
-  for (const nlohmann::json &item : *value_) {
+  for (const nlohmann::json& item : *value_) {
     found.emplace_back(item, path_ + "[" + std::to_string(index) + "]");
     ++index;
   }
@@ -81,8 +81,8 @@ std::uint64_t json_place::integer(std::uint64_t least, std::uint64_t most) const
   } else if (value_->is_string()) {
     const std::string written = value_->get<std::string>();
     const bool hexadecimal = written.starts_with("0x");
-    const char *first = written.data() + (hexadecimal ? 2 : 0);
-    const char *last = written.data() + written.size();
+    const char* first = written.data() + (hexadecimal ? 2 : 0);
+    const char* last = written.data() + written.size();
     const auto [end, status] = std::from_chars(first, last, number, hexadecimal ? 16 : 10);
     if (status != std::errc{} || end != last || first == last) throw expected("a whole number");
   } else {
@@ -129,7 +129,7 @@ nlohmann::json parse_request(std::string_view json_text) {
     nlohmann::json value = nlohmann::json::parse(json_text);
     if (!value.is_object()) throw request_error("", "the request is not a JSON object");
     return value;
-  } catch (const nlohmann::json::exception &problem) {
+  } catch (const nlohmann::json::exception& problem) {
     throw request_error("", std::string("the request is not JSON: ") + problem.what());
   }
 }

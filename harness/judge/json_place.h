@@ -17,10 +17,10 @@ namespace cufault::judge {
 // Does not own the value. Every getter throws request_error where the value is not of the type asked for.
 class json_place {
  public:
-  json_place(const nlohmann::json &value, std::string path) : value_(&value), path_(std::move(path)) {}
+  json_place(const nlohmann::json& value, std::string path) : value_(&value), path_(std::move(path)) {}
 
-  [[nodiscard]] const std::string &path() const noexcept { return path_; }
-  [[nodiscard]] const nlohmann::json &value() const noexcept { return *value_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const nlohmann::json& value() const noexcept { return *value_; }
   [[nodiscard]] bool is_text() const { return value_->is_string(); }
   [[nodiscard]] bool is_object() const { return value_->is_object(); }
 
@@ -46,14 +46,14 @@ class json_place {
   // Position of the text in `names`; refuses anything else with the nearest of them.
   [[nodiscard]] std::size_t one_of(std::span<const std::string_view> names, std::string_view what) const;
 
-  [[nodiscard]] request_error error(const std::string &problem) const { return {path_, problem}; }
+  [[nodiscard]] request_error error(const std::string& problem) const { return {path_, problem}; }
   // For a name that does not exist: "no function is called 'x'; the nearest right name is 'y'".
   [[nodiscard]] request_error unknown(std::string_view what, std::span<const std::string_view> candidates) const;
 
  private:
   [[nodiscard]] request_error expected(std::string_view what) const;
 
-  const nlohmann::json *value_;
+  const nlohmann::json* value_;
   std::string path_;
 };
 

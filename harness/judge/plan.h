@@ -71,20 +71,20 @@ struct plan {
 [[nodiscard]] plan parse_plan_request(std::string_view json_text);
 
 // The file's bytes.
-[[nodiscard]] std::string encode_plan(const plan &source);
+[[nodiscard]] std::string encode_plan(const plan& source);
 
 // The other way round; `name` is what errors call the file. Throws file_error for anything that is not a whole plan of
 // this version.
-[[nodiscard]] plan decode_plan(std::string_view bytes, const std::string &name);
+[[nodiscard]] plan decode_plan(std::string_view bytes, const std::string& name);
 
 // Parse, encode, write. Throws request_error, file_error.
-void write_plan(const std::string &path, std::string_view json_text);
+void write_plan(const std::string& path, std::string_view json_text);
 
 // Throws file_error.
-[[nodiscard]] plan read_plan(const std::string &path);
+[[nodiscard]] plan read_plan(const std::string& path);
 
 // For people and tests: the same keys as a plan request, with `symbols` (expanded) in place of `at` and `symbol`.
-[[nodiscard]] std::string plan_as_json(const plan &source);
+[[nodiscard]] std::string plan_as_json(const plan& source);
 
 // "call_then_fail" for CUFAULT_EFFECT_CALL_THEN_FAIL; empty for a number that is none.
 [[nodiscard]] std::string_view effect_name(std::uint32_t effect);

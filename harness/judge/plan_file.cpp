@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan's bytes: layout, offsets and checksum of plan_format.h, written and read back.
-#include <cstring>
 #include <cufault/plan_format.h>
+
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -32,13 +33,13 @@ std::uint64_t checksum_of(std::string bytes) {
 // Each text once; offset 0 is the empty one.
 class string_block {
  public:
-  std::uint32_t add(const std::string &text) {
+  std::uint32_t add(const std::string& text) {
     if (text.empty()) return 0;
     const auto [place, inserted] = offsets_.try_emplace(text, static_cast<std::uint32_t>(bytes_.size()));
     if (inserted) bytes_.append(text).push_back('\0');
     return place->second;
   }
-  [[nodiscard]] const std::string &bytes() const noexcept { return bytes_; }
+  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
 
  private:
   std::string bytes_ = std::string(1, '\0');
@@ -46,11 +47,11 @@ class string_block {
 };
 
 template <typename T>
-void append(std::string &bytes, const T &value) {
-  bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
+void append(std::string& bytes, const T& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-cufault_plan_rule packed(const plan_rule &rule, string_block &strings) {
+cufault_plan_rule packed(const plan_rule& rule, string_block& strings) {
   cufault_plan_rule out{};
   out.label = strings.add(rule.label);
   out.symbols_count = static_cast<std::uint32_t>(rule.symbols.size());
@@ -111,7 +112,7 @@ class plan_bytes {
     strings_ = bytes_.substr(offset, size);
   }
 
-  [[nodiscard]] file_error error(const std::string &problem) const { return {name_, "the plan " + problem}; }
+  [[nodiscard]] file_error error(const std::string& problem) const { return {name_, "the plan " + problem}; }
 
  private:
   std::string_view bytes_;
@@ -119,7 +120,7 @@ class plan_bytes {
   std::string name_;
 };
 
-plan_rule unpacked(const cufault_plan_rule &in, const plan_bytes &bytes, const cufault_plan_header &header) {
+plan_rule unpacked(const cufault_plan_rule& in, const plan_bytes& bytes, const cufault_plan_header& header) {
   plan_rule rule;
   rule.label = bytes.text(in.label);
   if (in.symbols_first > header.symbol_list_count || in.symbols_count > header.symbol_list_count - in.symbols_first) {
@@ -166,10 +167,10 @@ plan_rule unpacked(const cufault_plan_rule &in, const plan_bytes &bytes, const c
   return rule;
 }
 
-nlohmann::json rule_as_json(const plan_rule &rule, const plan &source) {
-  nlohmann::json out = {{"label", rule.label}, {"symbols", rule.symbols}, {"effect", effect_name(rule.effect)},
-                        {"from", rule.from},   {"every", rule.every},     {"limit", rule.limit},
-                        {"probability", rule.probability}, {"seed", rule.seed}};
+nlohmann::json rule_as_json(const plan_rule& rule, const plan& source) {
+  nlohmann::json out = {
+      {"label", rule.label}, {"symbols", rule.symbols}, {"effect", effect_name(rule.effect)}, {"from", rule.from},
+      {"every", rule.every}, {"limit", rule.limit},     {"probability", rule.probability},    {"seed", rule.seed}};
   if (rule.code != 0) out["code"] = api::result_text(rule.code);
   if (rule.step != 0) out["step"] = source.steps[rule.step - 1];
   if (rule.handle_name != 0) out["handle"] = source.handles[rule.handle_name - 1].name;
@@ -180,7 +181,7 @@ nlohmann::json rule_as_json(const plan_rule &rule, const plan &source) {
 
 }  // namespace
 
-std::string encode_plan(const plan &source) {
+std::string encode_plan(const plan& source) {
   string_block strings;
   cufault_plan_header header{};
   std::memcpy(header.magic, CUFAULT_PLAN_MAGIC, sizeof(header.magic));
@@ -200,21 +201,21 @@ std::string encode_plan(const plan &source) {
 
   std::string rules;
   std::string symbols;
-  for (const plan_rule &rule : source.rules) {
+  for (const plan_rule& rule : source.rules) {
     cufault_plan_rule out = packed(rule, strings);
     out.symbols_first = static_cast<std::uint32_t>(symbols.size() / sizeof(std::uint32_t));
-    for (const std::string &name : rule.symbols) append(symbols, strings.add(name));
+    for (const std::string& name : rule.symbols) append(symbols, strings.add(name));
     append(rules, out);
   }
   std::string steps;
-  for (const std::string &step : source.steps) append(steps, strings.add(step));
+  for (const std::string& step : source.steps) append(steps, strings.add(step));
   std::string handles;
-  for (const plan_handle &handle : source.handles) {
+  for (const plan_handle& handle : source.handles) {
     append(handles, cufault_plan_handle_name{strings.add(handle.name), handle.kind, handle.step, 0});
   }
 
   std::string body;
-  const auto place = [&body](const std::string &part) {
+  const auto place = [&body](const std::string& part) {
     const std::size_t offset = sizeof(cufault_plan_header) + body.size();
     body += part;
     return static_cast<std::uint32_t>(offset);
@@ -241,7 +242,7 @@ std::string encode_plan(const plan &source) {
   return bytes;
 }
 
-plan decode_plan(std::string_view bytes, const std::string &name) {
+plan decode_plan(std::string_view bytes, const std::string& name) {
   plan_bytes reader(bytes, name);
   const auto header = reader.at<cufault_plan_header>(0);
   if (std::memcmp(header.magic, CUFAULT_PLAN_MAGIC, sizeof(header.magic)) != 0) throw reader.error("has another magic");
@@ -286,13 +287,13 @@ plan decode_plan(std::string_view bytes, const std::string &name) {
   return source;
 }
 
-void write_plan(const std::string &path, std::string_view json_text) {
+void write_plan(const std::string& path, std::string_view json_text) {
   write_file(path, encode_plan(parse_plan_request(json_text)));
 }
 
-plan read_plan(const std::string &path) { return decode_plan(read_file(path), path); }
+plan read_plan(const std::string& path) { return decode_plan(read_file(path), path); }
 
-std::string plan_as_json(const plan &source) {
+std::string plan_as_json(const plan& source) {
   constexpr std::string_view backends[] = {"", "real", "simulated", "path"};
   nlohmann::json out = {{"format", 1},
                         {"run_folder", source.run_folder},
@@ -308,13 +309,13 @@ std::string plan_as_json(const plan &source) {
                           {"driver_version", source.sim_driver_version},
                           {"seed", source.sim_seed},
                           {"profile", source.sim_profile}}}};
-  for (const plan_handle &handle : source.handles) {
+  for (const plan_handle& handle : source.handles) {
     nlohmann::json entry = {{"name", handle.name}};
     if (handle.kind >= 1 && handle.kind <= api::kinds().size()) entry["kind"] = api::kinds()[handle.kind - 1].name;
     if (handle.step != 0) entry["step"] = source.steps[handle.step - 1];
     out["handles"].push_back(std::move(entry));
   }
-  for (const plan_rule &rule : source.rules) out["faults"].push_back(rule_as_json(rule, source));
+  for (const plan_rule& rule : source.rules) out["faults"].push_back(rule_as_json(rule, source));
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

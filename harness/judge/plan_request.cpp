@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a plan request: names become numbers, globs and classes become lists of entry points.
+#include <cufault/plan_format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
-#include <cufault/plan_format.h>
 #include <limits>
 
 #include "api.h"
@@ -20,9 +20,9 @@ using names = std::span<const std::string_view>;
 constexpr std::uint64_t max_u32 = std::numeric_limits<std::uint32_t>::max();
 
 // Each in the order of its enumeration; `effects` counts from 1.
-constexpr std::array<std::string_view, 12> effects = {"fail",      "call_then_fail", "sticky",          "async",
+constexpr std::array<std::string_view, 12> effects = {"fail",         "call_then_fail",  "sticky",        "async",
                                                       "deinitialize", "destroy_context", "reset_primary", "missing",
-                                                      "real_fault", "delay",          "hang",            "callback"};
+                                                      "real_fault",   "delay",           "hang",          "callback"};
 constexpr std::array<std::string_view, 3> switch_roles = {"any", "enter", "restore"};
 constexpr std::array<std::string_view, 3> nested_choices = {"no", "also", "only"};
 constexpr std::array<std::string_view, 2> sticky_scopes = {"observed", "documented"};
@@ -34,47 +34,47 @@ bool needs_code(std::uint32_t effect) {
          effect == CUFAULT_EFFECT_ASYNC || effect == CUFAULT_EFFECT_REAL_FAULT;
 }
 
-std::uint32_t index_plus_1(const json_place &place, const std::vector<std::string> &known, std::string_view what) {
+std::uint32_t index_plus_1(const json_place& place, const std::vector<std::string>& known, std::string_view what) {
   const std::vector<std::string_view> views(known.begin(), known.end());
   return static_cast<std::uint32_t>(place.one_of(views, what) + 1);
 }
 
-std::uint32_t kind_plus_1(const json_place &place) {
+std::uint32_t kind_plus_1(const json_place& place) {
   std::vector<std::string_view> known;
-  for (const api::kind &kind : api::kinds()) known.push_back(kind.name);
+  for (const api::kind& kind : api::kinds()) known.push_back(kind.name);
   return static_cast<std::uint32_t>(place.one_of(known, "kind of handle") + 1);
 }
 
-std::vector<std::string> symbols_of_symbol(const json_place &place) {
+std::vector<std::string> symbols_of_symbol(const json_place& place) {
   const std::string wanted = place.text();
   if (api::find_symbol(wanted) == nullptr) {
     std::vector<std::string_view> known;
-    for (const api::symbol &entry : api::symbols()) known.push_back(entry.name);
+    for (const api::symbol& entry : api::symbols()) known.push_back(entry.name);
     throw place.unknown("entry point", known);
   }
   return {wanted};
 }
 
-std::vector<std::string> symbols_of_class(const json_place &place, std::string_view class_name) {
+std::vector<std::string> symbols_of_class(const json_place& place, std::string_view class_name) {
   const names classes = api::classes();
   if (std::find(classes.begin(), classes.end(), class_name) == classes.end()) {
     const nlohmann::json name = std::string(class_name);
     throw json_place(name, place.path()).unknown("class of functions", classes);
   }
   std::vector<std::string> found;
-  for (const api::symbol &entry : api::symbols()) {
+  for (const api::symbol& entry : api::symbols()) {
     if (entry.in(class_name)) found.emplace_back(entry.name);
   }
   return found;
 }
 
 // A plain name, a glob or "each CLASS".
-std::vector<std::string> symbols_at(const json_place &place) {
+std::vector<std::string> symbols_at(const json_place& place) {
   const std::string wanted = place.text();
   if (wanted.starts_with("each ")) return symbols_of_class(place, std::string_view(wanted).substr(5));
   std::vector<std::string> found;
   const bool glob = wanted.find_first_of("*?[") != std::string::npos;
-  for (const api::symbol &entry : api::symbols()) {
+  for (const api::symbol& entry : api::symbols()) {
     const std::string function(entry.function);
     if (glob ? fnmatch(wanted.c_str(), function.c_str(), 0) == 0 : function == wanted) found.emplace_back(entry.name);
   }
@@ -82,16 +82,18 @@ std::vector<std::string> symbols_at(const json_place &place) {
   if (glob) throw request_error(place.path(), "no function fits '" + wanted + "'", wanted);
   if (api::find_symbol(wanted) != nullptr) {
     const std::string function(api::find_symbol(wanted)->function);
-    throw request_error(place.path(), "'" + wanted + "' is one ABI variant; write 'symbol: " + wanted +
-                                          "' for it alone, or the function's plain name", wanted, function);
+    throw request_error(place.path(),
+                        "'" + wanted + "' is one ABI variant; write 'symbol: " + wanted +
+                            "' for it alone, or the function's plain name",
+                        wanted, function);
   }
   throw place.unknown("function", api::function_names());
 }
 
-void read_handle(const json_place &place, const plan &source, plan_rule &rule) {
+void read_handle(const json_place& place, const plan& source, plan_rule& rule) {
   if (place.is_text()) {
     std::vector<std::string> known;
-    for (const plan_handle &handle : source.handles) known.push_back(handle.name);
+    for (const plan_handle& handle : source.handles) known.push_back(handle.name);
     rule.handle_name = index_plus_1(place, known, "handle");
     rule.handle_kind = source.handles[rule.handle_name - 1].kind;
     return;
@@ -101,7 +103,7 @@ void read_handle(const json_place &place, const plan &source, plan_rule &rule) {
   rule.handle_ordinal = static_cast<std::uint32_t>(place.integer_or("ordinal", 0, 1, max_u32));
 }
 
-void read_thread(const json_place &place, plan_rule &rule) {
+void read_thread(const json_place& place, plan_rule& rule) {
   if (place.is_text()) {
     static_cast<void>(place.one_of(std::array<std::string_view, 1>{"main"}, "thread"));
     rule.thread = CUFAULT_THREAD_MAIN;
@@ -117,7 +119,7 @@ void read_thread(const json_place &place, plan_rule &rule) {
   }
 }
 
-void read_argument(const json_place &place, plan_rule &rule) {
+void read_argument(const json_place& place, plan_rule& rule) {
   place.only(std::array<std::string_view, 3>{"index", "compare", "value"});
   rule.argument = static_cast<std::uint32_t>(place.need("index").integer(0, 31));
   const auto compare = place.get("compare");
@@ -126,7 +128,7 @@ void read_argument(const json_place &place, plan_rule &rule) {
   rule.value = place.need("value").integer();
 }
 
-void read_where(const json_place &place, const plan &source, plan_rule &rule) {
+void read_where(const json_place& place, const plan& source, plan_rule& rule) {
   const auto at = place.get("at");
   const auto symbol = place.get("symbol");
   if (at.has_value() == symbol.has_value()) throw place.error("exactly one of 'at' and 'symbol' is needed");
@@ -151,7 +153,7 @@ void read_where(const json_place &place, const plan &source, plan_rule &rule) {
   rule.unique_stack = place.boolean_or("unique_stack", false);
 }
 
-void read_when(const json_place &place, plan_rule &rule) {
+void read_when(const json_place& place, plan_rule& rule) {
   rule.from = place.integer_or("from", 1, 1);
   rule.every = place.integer_or("every", 1, 1);
   rule.limit = place.integer_or("limit", 0);
@@ -164,19 +166,19 @@ void read_when(const json_place &place, plan_rule &rule) {
   }
 }
 
-std::int32_t read_code(const json_place &place) {
+std::int32_t read_code(const json_place& place) {
   const std::string wanted = place.text();
-  const api::result *found = api::find_result(wanted);
+  const api::result* found = api::find_result(wanted);
   if (found == nullptr) {
     std::vector<std::string_view> known;
-    for (const api::result &result : api::results()) known.push_back(result.name);
+    for (const api::result& result : api::results()) known.push_back(result.name);
     throw place.unknown("result", known);
   }
   if (found->value == 0) throw place.error("CUDA_SUCCESS is no failure");
   return found->value;
 }
 
-void read_what(const json_place &place, plan_rule &rule) {
+void read_what(const json_place& place, plan_rule& rule) {
   const json_place effect = place.need("effect");
   rule.effect = static_cast<std::uint32_t>(effect.one_of(effects, "effect") + 1);
   const auto code = place.get("code");
@@ -196,13 +198,14 @@ void read_what(const json_place &place, plan_rule &rule) {
 }
 
 constexpr std::array<std::string_view, 26> fault_keys = {
-    "label", "at",          "symbol", "effect",   "code",    "scope",  "from",   "every",        "limit",
-    "step",  "handle",      "switch", "nested",   "after",   "seed",   "thread", "probability",  "argument",
-    "context", "device",    "module", "native_frame", "python_frame", "unique_stack", "delay_ns", "callback"};
+    "label",        "at",           "symbol",       "effect",   "code",    "scope",  "from",
+    "every",        "limit",        "step",         "handle",   "switch",  "nested", "after",
+    "seed",         "thread",       "probability",  "argument", "context", "device", "module",
+    "native_frame", "python_frame", "unique_stack", "delay_ns", "callback"};
 
-void read_faults(const std::vector<json_place> &places, plan &source) {
+void read_faults(const std::vector<json_place>& places, plan& source) {
   std::vector<std::string> labels;
-  for (const json_place &place : places) {
+  for (const json_place& place : places) {
     place.only(fault_keys);
     const std::string label = place.text_or("label", "f" + std::to_string(labels.size() + 1));
     if (label.empty()) throw place.error("a label is not empty");
@@ -225,7 +228,7 @@ void read_faults(const std::vector<json_place> &places, plan &source) {
   }
 }
 
-void read_backend(const json_place &top, plan &source) {
+void read_backend(const json_place& top, plan& source) {
   source.backend = static_cast<std::uint32_t>(top.need("backend").one_of(backends, "backend") + 1);
   source.backend_path = top.text_or("backend_path", "");
   if (source.backend != CUFAULT_BACKEND_REAL && source.backend_path.empty()) {
@@ -240,13 +243,13 @@ void read_backend(const json_place &top, plan &source) {
   source.sim_profile = sim->text_or("profile", "");
 }
 
-void read_names(const json_place &top, plan &source) {
+void read_names(const json_place& top, plan& source) {
   if (const auto steps = top.get("steps")) {
-    for (const json_place &step : steps->items()) source.steps.push_back(step.text());
+    for (const json_place& step : steps->items()) source.steps.push_back(step.text());
   }
   const auto handles = top.get("handles");
   if (!handles) return;
-  for (const json_place &place : handles->items()) {
+  for (const json_place& place : handles->items()) {
     place.only(std::array<std::string_view, 3>{"name", "kind", "step"});
     plan_handle handle;
     handle.name = place.need("name").text();

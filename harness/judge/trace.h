@@ -2,9 +2,10 @@
 // What a run's trace says: the processes, and every call, step and remark in the order of time.
 #pragma once
 
+#include <cufault/trace_format.h>
+
 #include <array>
 #include <cstdint>
-#include <cufault/trace_format.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,8 +41,8 @@ struct event {
   bool open = false;
 
   // CALL
-  std::string name;                      // of the entry point
-  const api::symbol *entry = nullptr;    // null: not in this build's table
+  std::string name;                    // of the entry point
+  const api::symbol* entry = nullptr;  // null: not in this build's table
   std::int32_t given = CUFAULT_NOT_ANSWERED;
   std::int32_t real = CUFAULT_NOT_FORWARDED;
   std::uint32_t rule = 0;
@@ -80,11 +81,11 @@ struct trace {
   std::vector<process> processes;  // in order of their start
   std::vector<event> events;       // by begin_ns, then process, thread and sequence
 
-  [[nodiscard]] const process *find_process(std::uint32_t pid) const;
+  [[nodiscard]] const process* find_process(std::uint32_t pid) const;
 };
 
-// Reads every process and trace file of a run folder. A folder without any gives an empty trace; a file that is cut off,
-// of another version or inconsistent throws file_error.
-[[nodiscard]] trace read_trace(const std::string &run_folder);
+// Reads every process and trace file of a run folder. A folder without any gives an empty trace; a file that is cut
+// off, of another version or inconsistent throws file_error.
+[[nodiscard]] trace read_trace(const std::string& run_folder);
 
 }  // namespace cufault::judge

@@ -22,7 +22,7 @@ struct trace_segment {
 };
 
 // `name` is what errors call the file. Both throw file_error.
-[[nodiscard]] process_file decode_process(std::string_view bytes, const std::string &name);
-[[nodiscard]] trace_segment decode_segment(std::string_view bytes, const process_file &owner, const std::string &name);
+[[nodiscard]] process_file decode_process(std::string_view bytes, const std::string& name);
+[[nodiscard]] trace_segment decode_segment(std::string_view bytes, const process_file& owner, const std::string& name);
 
 }  // namespace cufault::judge

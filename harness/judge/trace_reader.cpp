@@ -19,14 +19,14 @@ namespace {
 namespace fs = std::filesystem;
 
 template <typename T>
-T load(std::string_view bytes, std::uint64_t offset, const std::string &name) {
+T load(std::string_view bytes, std::uint64_t offset, const std::string& name) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) throw file_error(name, "is cut off");
   T value;
   std::memcpy(&value, bytes.data() + offset, sizeof(T));
   return value;
 }
 
-std::string string_at(std::string_view bytes, std::uint64_t offset, const std::string &name) {
+std::string string_at(std::string_view bytes, std::uint64_t offset, const std::string& name) {
   if (offset == 0) return {};
   const std::size_t end = offset < bytes.size() ? bytes.find('\0', offset) : std::string_view::npos;
   if (end == std::string_view::npos) throw file_error(name, "names a text outside the file");
@@ -34,7 +34,7 @@ std::string string_at(std::string_view bytes, std::uint64_t offset, const std::s
 }
 
 std::vector<std::string> strings_at(std::string_view bytes, std::uint64_t offset, std::uint32_t count,
-                                    const std::string &name) {
+                                    const std::string& name) {
   std::vector<std::string> found;
   for (std::uint32_t index = 0; index < count; ++index) {
     if (offset == 0) throw file_error(name, "has a list of texts without a place");
@@ -44,25 +44,25 @@ std::vector<std::string> strings_at(std::string_view bytes, std::uint64_t offset
   return found;
 }
 
-void check_head(std::string_view magic, const char *expected, std::uint32_t version, const std::string &name) {
+void check_head(std::string_view magic, const char* expected, std::uint32_t version, const std::string& name) {
   if (std::memcmp(magic.data(), expected, 8) != 0) throw file_error(name, "has another magic");
   if (version != CUFAULT_TRACE_VERSION) {
     throw file_error(name, "has version " + std::to_string(version) + ", not " + std::to_string(CUFAULT_TRACE_VERSION));
   }
 }
 
-std::string text_of(const cufault_text_body &body) {
-  const char *end = static_cast<const char *>(std::memchr(body.text, '\0', sizeof(body.text)));
+std::string text_of(const cufault_text_body& body) {
+  const char* end = static_cast<const char*>(std::memchr(body.text, '\0', sizeof(body.text)));
   return {body.text, end == nullptr ? sizeof(body.text) : static_cast<std::size_t>(end - body.text)};
 }
 
-const std::string &name_of(std::uint32_t symbol, const std::vector<std::string> &names, const std::string &file) {
+const std::string& name_of(std::uint32_t symbol, const std::vector<std::string>& names, const std::string& file) {
   if (symbol >= names.size()) throw file_error(file, "has a record of an entry point that its process does not name");
   return names[symbol];
 }
 
-void fill_call(const cufault_call_body &body, const std::vector<std::string> &names, const std::string &file,
-               event &out) {
+void fill_call(const cufault_call_body& body, const std::vector<std::string>& names, const std::string& file,
+               event& out) {
   out.name = name_of(body.symbol, names, file);
   out.entry = api::find_symbol(out.name);
   out.given = body.result_given;
@@ -80,8 +80,8 @@ void fill_call(const cufault_call_body &body, const std::vector<std::string> &na
   std::copy(std::begin(body.outs), std::end(body.outs), out.outs.begin());
 }
 
-void fill_text(const cufault_text_body &body, const std::vector<std::string> &names, const std::string &file,
-               event &out) {
+void fill_text(const cufault_text_body& body, const std::vector<std::string>& names, const std::string& file,
+               event& out) {
   out.kind = body.kind;
   out.value = body.value;
   out.other = body.other;
@@ -112,7 +112,7 @@ std::vector<std::uint64_t> numbers_of(std::string_view name, std::string_view pr
 
 }  // namespace
 
-process_file decode_process(std::string_view bytes, const std::string &name) {
+process_file decode_process(std::string_view bytes, const std::string& name) {
   const auto header = load<cufault_process_header>(bytes, 0, name);
   check_head({header.magic, sizeof(header.magic)}, CUFAULT_PROCESS_MAGIC, header.version, name);
   if (header.file_size > bytes.size()) throw file_error(name, "is cut off");
@@ -131,7 +131,7 @@ process_file decode_process(std::string_view bytes, const std::string &name) {
   return found;
 }
 
-trace_segment decode_segment(std::string_view bytes, const process_file &owner, const std::string &name) {
+trace_segment decode_segment(std::string_view bytes, const process_file& owner, const std::string& name) {
   const auto header = load<cufault_trace_header>(bytes, 0, name);
   check_head({header.magic, sizeof(header.magic)}, CUFAULT_TRACE_MAGIC, header.version, name);
   if (header.record_size != sizeof(cufault_trace_record)) throw file_error(name, "has records of another size");
@@ -174,20 +174,20 @@ std::optional<std::uint64_t> event::out_of(unsigned argument) const {
   return std::nullopt;
 }
 
-const process *trace::find_process(std::uint32_t pid) const {
-  for (const process &candidate : processes) {
+const process* trace::find_process(std::uint32_t pid) const {
+  for (const process& candidate : processes) {
     if (candidate.pid == pid) return &candidate;
   }
   return nullptr;
 }
 
-trace read_trace(const std::string &run_folder) {
+trace read_trace(const std::string& run_folder) {
   std::error_code failure;
   fs::directory_iterator folder(run_folder, failure);
   if (failure) throw file_error(run_folder, "cannot be listed: " + failure.message());
   std::map<std::uint64_t, process_file> owners;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::string> segments;
-  for (const fs::directory_entry &entry : folder) {
+  for (const fs::directory_entry& entry : folder) {
     const std::string name = entry.path().filename().string();
     if (!numbers_of(name, "process", 1).empty()) {
       process_file owner = decode_process(read_file(entry.path().string()), entry.path().string());
@@ -200,25 +200,26 @@ trace read_trace(const std::string &run_folder) {
     }
   }
   trace found;
-  for (const auto &[key, path] : segments) {
+  for (const auto& [key, path] : segments) {
     const auto owner = owners.find(std::get<0>(key));
     if (owner == owners.end()) throw file_error(path, "has no file process." + std::to_string(std::get<0>(key)));
     trace_segment segment = decode_segment(read_file(path), owner->second, path);
     owner->second.info.lost += segment.lost;
-    for (event &record : segment.events) {
+    for (event& record : segment.events) {
       if (record.is_call()) ++owner->second.info.calls;
       found.events.push_back(std::move(record));
     }
   }
-  std::stable_sort(found.events.begin(), found.events.end(), [](const event &left, const event &right) {
+  std::stable_sort(found.events.begin(), found.events.end(), [](const event& left, const event& right) {
     return std::tuple(left.begin_ns, left.pid, left.thread, left.sequence) <
            std::tuple(right.begin_ns, right.pid, right.thread, right.sequence);
   });
-  std::vector<const process_file *> by_start;
-  for (const auto &[pid, owner] : owners) by_start.push_back(&owner);
-  std::stable_sort(by_start.begin(), by_start.end(),
-                   [](const process_file *left, const process_file *right) { return left->start_ns < right->start_ns; });
-  for (const process_file *owner : by_start) found.processes.push_back(owner->info);
+  std::vector<const process_file*> by_start;
+  for (const auto& [pid, owner] : owners) by_start.push_back(&owner);
+  std::stable_sort(by_start.begin(), by_start.end(), [](const process_file* left, const process_file* right) {
+    return left->start_ns < right->start_ns;
+  });
+  for (const process_file* owner : by_start) found.processes.push_back(owner->info);
   return found;
 }
 

@@ -2,10 +2,10 @@
 // Plan requests: what they become, and how they are refused.
 #include "plan.h"
 
+#include <cufault/plan_format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <cufault/plan_format.h>
 #include <nlohmann/json.hpp>
 
 #include "api.h"
@@ -26,17 +26,15 @@ json request_with(json fault) {
           {"faults", json::array({std::move(fault)})}};
 }
 
-json failing(std::string_view at) {
-  return {{"at", at}, {"effect", "fail"}, {"code", "CUDA_ERROR_INVALID_CONTEXT"}};
-}
+json failing(std::string_view at) { return {{"at", at}, {"effect", "fail"}, {"code", "CUDA_ERROR_INVALID_CONTEXT"}}; }
 
-plan_rule rule_of(const json &fault) { return parse_plan_request(request_with(fault).dump()).rules.at(0); }
+plan_rule rule_of(const json& fault) { return parse_plan_request(request_with(fault).dump()).rules.at(0); }
 
 // The refusal of a request with that fault.
-request_error refusal(const json &fault) {
+request_error refusal(const json& fault) {
   try {
     static_cast<void>(parse_plan_request(request_with(fault).dump()));
-  } catch (const request_error &error) {
+  } catch (const request_error& error) {
     return error;
   }
   ADD_FAILURE() << "not refused: " << fault.dump();
@@ -44,7 +42,8 @@ request_error refusal(const json &fault) {
 }
 
 TEST(PlanRequest, APlainNameMeansEveryAbiVariant) {
-  EXPECT_EQ(rule_of(failing("cuStreamDestroy")).symbols, (std::vector<std::string>{"cuStreamDestroy", "cuStreamDestroy_v2"}));
+  EXPECT_EQ(rule_of(failing("cuStreamDestroy")).symbols,
+            (std::vector<std::string>{"cuStreamDestroy", "cuStreamDestroy_v2"}));
 }
 
 TEST(PlanRequest, ASymbolMeansExactlyOneEntryPoint) {
@@ -56,13 +55,14 @@ TEST(PlanRequest, ASymbolMeansExactlyOneEntryPoint) {
 
 TEST(PlanRequest, AGlobIsExpandedOverPlainNames) {
   const std::vector<std::string> found = rule_of(failing("cuStream[DQ]*y")).symbols;
-  EXPECT_EQ(found, (std::vector<std::string>{"cuStreamDestroy", "cuStreamDestroy_v2", "cuStreamQuery", "cuStreamQuery_ptsz"}));
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"cuStreamDestroy", "cuStreamDestroy_v2", "cuStreamQuery", "cuStreamQuery_ptsz"}));
 }
 
 TEST(PlanRequest, AClassIsExpandedToItsMembersOnly) {
   const std::vector<std::string> found = rule_of(failing("each destroy")).symbols;
   EXPECT_NE(std::find(found.begin(), found.end(), "cuStreamDestroy_v2"), found.end());
-  for (const std::string &name : found) EXPECT_TRUE(api::find_symbol(name)->in("destroy")) << name;
+  for (const std::string& name : found) EXPECT_TRUE(api::find_symbol(name)->in("destroy")) << name;
 }
 
 TEST(PlanRequest, WithoutOrdinalsEveryMatchingCallFails) {
