@@ -60,7 +60,8 @@ bool record::start(const plan &plan, std::uint32_t parent, process::message &why
 
   for (std::uint32_t image = 1; image < most_images; ++image) {
     trace::path name;
-    trace::put_key(name << plan.run_folder() << "/libc.", pid, image);
+    name << plan.run_folder() << "/libc." << pid;
+    if (image > 1) name << "-" << image;
     if (file.publish(name.c_str())) return true;
     if (file.error() != EEXIST) break;
   }
