@@ -38,18 +38,18 @@ constinit preload the_preload;
 __attribute__((tls_model("initial-exec"))) constinit thread_local bool starting = false;
 __attribute__((tls_model("initial-exec"))) constinit thread_local bool next_fails = false;
 
-void refuse_plan(const char *path, const process::message &why) noexcept {
+void refuse_plan(const char* path, const process::message& why) noexcept {
   process::message text;
   text << "the libc plan " << path << " is refused: " << why.view();
   process::refuse(text.view());
 }
 
 state decide() noexcept {
-  const char *const path = ::getenv(CUFAULT_LIBC_PLAN_VARIABLE);
+  const char* const path = ::getenv(CUFAULT_LIBC_PLAN_VARIABLE);
   if (path == nullptr || *path == '\0') return state::idle;
   process::message why;
   std::size_t size = 0;
-  const char *const bytes = read_plan_file(path, size, why);
+  const char* const bytes = read_plan_file(path, size, why);
   if (bytes == nullptr || !the_preload.plan.read(bytes, size, why)) refuse_plan(path, why);
   the_preload.pid = static_cast<std::uint32_t>(::getpid());
   if (!the_preload.life.begin() || !the_preload.modules.start(the_preload.plan))
@@ -59,8 +59,8 @@ state decide() noexcept {
 }
 
 /*
- * In practice one thread is all there is: the loader allocates the first thread-local storage of a second one, and every
- * dlopen, through here. So nobody waits for this lock while the holder waits for the loader's.
+ * In practice one thread is all there is: the loader allocates the first thread-local storage of a second one, and
+ * every dlopen, through here. So nobody waits for this lock while the holder waits for the loader's.
  */
 state start() noexcept {
   // Before libc is initialised there is no environment to ask; the loader may allocate even then.
@@ -103,15 +103,15 @@ bool armed(entry which) noexcept {
   return false;
 }
 
-bool fires(const cufault_libc_rule &rule, std::uint64_t ordinal) noexcept {
+bool fires(const cufault_libc_rule& rule, std::uint64_t ordinal) noexcept {
   if (ordinal < rule.from || (ordinal - rule.from) % rule.every != 0) return false;
   // Which firing this is follows from the ordinal alone, so no second counter has to agree with the first.
   return rule.limit == 0 || (ordinal - rule.from) / rule.every < rule.limit;
 }
 
 // `candidates` have passed every filter but the module. Every one that matches counts, the first that fires decides.
-const cufault_libc_rule *match(std::uint64_t candidates, std::uint32_t function, std::uint64_t value,
-                               const void *caller) noexcept {
+const cufault_libc_rule* match(std::uint64_t candidates, std::uint32_t function, std::uint64_t value,
+                               const void* caller) noexcept {
   if (candidates == 0) return nullptr;
   module where;
   if (!the_preload.modules.find(caller, where)) {
@@ -120,10 +120,10 @@ const cufault_libc_rule *match(std::uint64_t candidates, std::uint32_t function,
   }
   candidates &= where.rules;
   if (candidates == 0 || is_own_call(caller)) return nullptr;
-  const cufault_libc_rule *fired = nullptr;
+  const cufault_libc_rule* fired = nullptr;
   for (; candidates != 0; candidates &= candidates - 1) {
     const auto index = static_cast<std::uint32_t>(std::countr_zero(candidates));
-    const cufault_libc_rule &rule = the_preload.plan.rule(index);
+    const cufault_libc_rule& rule = the_preload.plan.rule(index);
     const std::uint64_t ordinal = the_preload.record.count_match(index);
     if (fired != nullptr || !fires(rule, ordinal)) continue;
     fired = &rule;
@@ -134,7 +134,7 @@ const cufault_libc_rule *match(std::uint64_t candidates, std::uint32_t function,
 
 }  // namespace
 
-bool allocation_fails(entry which, std::size_t size, const void *caller) noexcept {
+bool allocation_fails(entry which, std::size_t size, const void* caller) noexcept {
   if (!armed(which)) return false;
   const std::uint32_t function = facts_of(which).function;
   if (next_fails && function != CUFAULT_LIBC_OPERATOR_NEW) {
@@ -143,7 +143,7 @@ bool allocation_fails(entry which, std::size_t size, const void *caller) noexcep
   }
   std::uint64_t candidates = 0;
   for (std::uint64_t left = the_preload.plan.rules_watching(function); left != 0; left &= left - 1) {
-    const cufault_libc_rule &rule = the_preload.plan.rule(static_cast<std::uint32_t>(std::countr_zero(left)));
+    const cufault_libc_rule& rule = the_preload.plan.rule(static_cast<std::uint32_t>(std::countr_zero(left)));
     if (size >= rule.least_size && (rule.most_size == 0 || size <= rule.most_size)) candidates |= left & (~left + 1);
   }
   const int saved_errno = errno;
@@ -152,15 +152,15 @@ bool allocation_fails(entry which, std::size_t size, const void *caller) noexcep
   return fails;
 }
 
-close_fault close_fails(int descriptor, const void *caller) noexcept {
+close_fault close_fails(int descriptor, const void* caller) noexcept {
   if (!armed(entry::close)) return {};
   std::uint64_t candidates = 0;
   for (std::uint64_t left = the_preload.plan.rules_watching(CUFAULT_LIBC_CLOSE); left != 0; left &= left - 1) {
-    const cufault_libc_rule &rule = the_preload.plan.rule(static_cast<std::uint32_t>(std::countr_zero(left)));
+    const cufault_libc_rule& rule = the_preload.plan.rule(static_cast<std::uint32_t>(std::countr_zero(left)));
     if (rule.descriptor == -1 || rule.descriptor == descriptor) candidates |= left & (~left + 1);
   }
   const int saved_errno = errno;
-  const cufault_libc_rule *const rule =
+  const cufault_libc_rule* const rule =
       match(candidates, CUFAULT_LIBC_CLOSE, static_cast<std::uint64_t>(descriptor), caller);
   errno = saved_errno;
   if (rule == nullptr) return {};

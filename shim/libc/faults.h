@@ -16,15 +16,16 @@ struct close_fault {
 };
 
 /*
- * Both start this library if nobody has, count the call for every rule that it matches, write down what fired, and leave
- * errno alone. Without a plan they open the short way for that entry and answer no.
+ * Both start this library if nobody has, count the call for every rule that it matches, write down what fired, and
+ * leave errno alone. Without a plan they open the short way for that entry and answer no.
  */
-[[nodiscard]] bool allocation_fails(entry which, std::size_t size, const void *caller) noexcept;
-[[nodiscard]] close_fault close_fails(int descriptor, const void *caller) noexcept;
+[[nodiscard]] bool allocation_fails(entry which, std::size_t size, const void* caller) noexcept;
+[[nodiscard]] close_fault close_fails(int descriptor, const void* caller) noexcept;
 
 /*
  * The calling thread's next allocation that this library sees fails, counted by no rule. So a failing operator new runs
- * as it does when memory is short: its malloc gives nullptr, the new-handler is asked, bad_alloc is thrown by its owner.
+ * as it does when memory is short: its malloc gives nullptr, the new-handler is asked, bad_alloc is thrown by its
+ * owner.
  */
 void fail_next_allocation() noexcept;
 /* True: that has not happened; and now it will not. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matches a module's basename against a rule's glob. fnmatch(3) may allocate and read the locale, so it cannot be used here. */
+/* Matches a module's basename against a rule's glob. fnmatch(3) may allocate and read the locale, so it cannot be used
+ * here. */
 #ifndef CUFAULT_LIBC_GLOB_H
 #define CUFAULT_LIBC_GLOB_H
 
@@ -10,8 +11,9 @@ namespace cufault::libc {
 
 namespace detail {
 
-/* The set that begins behind '[' at `at`: whether it holds `letter`, and where the pattern goes on; 0 if it never ends. */
-constexpr std::size_t match_set(std::string_view pattern, std::size_t at, char letter, bool &holds) noexcept {
+/* The set that begins behind '[' at `at`: whether it holds `letter`, and where the pattern goes on; 0 if it never ends.
+ */
+constexpr std::size_t match_set(std::string_view pattern, std::size_t at, char letter, bool& holds) noexcept {
   const bool inverted = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
   if (inverted) ++at;
   holds = false;
@@ -44,7 +46,8 @@ constexpr std::size_t match_one(std::string_view pattern, std::size_t at, char l
 
 }  // namespace detail
 
-/* `*`, `?`, `[a-z]`, `[!x]`; a set that never ends is taken as its letters. Linear in practice: one star is remembered. */
+/* `*`, `?`, `[a-z]`, `[!x]`; a set that never ends is taken as its letters. Linear in practice: one star is remembered.
+ */
 constexpr bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
   std::size_t p = 0;
   std::size_t star = std::string_view::npos;

@@ -8,7 +8,7 @@
 namespace cufault::libc {
 
 struct loaded_function {
-  void *address = nullptr; /* nullptr: nobody defines it */
+  void* address = nullptr; /* nullptr: nobody defines it */
   std::size_t size = 0;    /* of its code, as the symbol table says */
 };
 
@@ -18,7 +18,7 @@ struct loaded_function {
  * scope of its own, where RTLD_NEXT does not look. Takes the loader's lock; allocates nothing.
  * `owner`, unless null, is filled with the path of the object, cut if it does not fit.
  */
-[[nodiscard]] loaded_function find_behind(const void *from, const char *name, char *owner = nullptr,
+[[nodiscard]] loaded_function find_behind(const void* from, const char* name, char* owner = nullptr,
                                           std::size_t owner_size = 0) noexcept;
 
 }  // namespace cufault::libc

@@ -11,12 +11,12 @@
 namespace cufault::libc {
 namespace {
 
-const char *basename_of(const char *path) noexcept {
-  const char *const slash = std::strrchr(path, '/');
+const char* basename_of(const char* path) noexcept {
+  const char* const slash = std::strrchr(path, '/');
   return slash == nullptr ? path : slash + 1;
 }
 
-void copy_name(char (&to)[CUFAULT_LIBC_NAME], const char *from) noexcept {
+void copy_name(char (&to)[CUFAULT_LIBC_NAME], const char* from) noexcept {
   std::strncpy(to, from, sizeof to - 1);
   to[sizeof to - 1] = '\0';
 }
@@ -25,8 +25,8 @@ void copy_name(char (&to)[CUFAULT_LIBC_NAME], const char *from) noexcept {
 
 bool module_table::grow() noexcept {
   const std::size_t capacity = capacity_ == 0 ? 64 : capacity_ * 2;
-  auto *const ranges = process::map_array<range>(capacity);
-  auto *const modules = process::map_array<module>(capacity);
+  auto* const ranges = process::map_array<range>(capacity);
+  auto* const modules = process::map_array<module>(capacity);
   if (ranges == nullptr || modules == nullptr) {
     if (ranges != nullptr) process::unmap_pages(ranges, capacity * sizeof(range));
     if (modules != nullptr) process::unmap_pages(modules, capacity * sizeof(module));
@@ -44,19 +44,19 @@ bool module_table::grow() noexcept {
   return true;
 }
 
-bool module_table::add(const dl_phdr_info &object, const plan &plan, const char *program) noexcept {
+bool module_table::add(const dl_phdr_info& object, const plan& plan, const char* program) noexcept {
   if (count_ == capacity_ && !grow()) return false;
   range all{UINTPTR_MAX, 0};
   for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr) &part = object.dlpi_phdr[i];
+    const ElfW(Phdr)& part = object.dlpi_phdr[i];
     if (part.p_type != PT_LOAD) continue;
     const std::uintptr_t begin = object.dlpi_addr + part.p_vaddr;
     if (begin < all.begin) all.begin = begin;
     if (begin + part.p_memsz > all.end) all.end = begin + part.p_memsz;
   }
   const bool named = object.dlpi_name != nullptr && *object.dlpi_name != '\0';
-  const char *const name = named ? basename_of(object.dlpi_name) : program;
-  module &added = modules_[count_];
+  const char* const name = named ? basename_of(object.dlpi_name) : program;
+  module& added = modules_[count_];
   added.rules = plan.rules_for_module(name);
   added.base = object.dlpi_addr;
   copy_name(added.name, name);
@@ -64,7 +64,7 @@ bool module_table::add(const dl_phdr_info &object, const plan &plan, const char 
   return true;
 }
 
-const module *module_table::find(std::uintptr_t address) const noexcept {
+const module* module_table::find(std::uintptr_t address) const noexcept {
   for (std::size_t i = 0; i < count_; ++i) {
     if (address - ranges_[i].begin < ranges_[i].end - ranges_[i].begin) return &modules_[i];
   }
@@ -72,21 +72,21 @@ const module *module_table::find(std::uintptr_t address) const noexcept {
 }
 
 struct modules::visit {
-  modules *all;
+  modules* all;
   std::uintptr_t address;
-  module *found;
+  module* found;
   std::uint64_t build = 0;
   bool first = true;
   bool memory = true;
 };
 
-int modules::add_permanent(dl_phdr_info *object, std::size_t, void *data) {
-  auto &visit = *static_cast<modules::visit *>(data);
+int modules::add_permanent(dl_phdr_info* object, std::size_t, void* data) {
+  auto& visit = *static_cast<modules::visit*>(data);
   visit.memory = visit.all->permanent_.add(*object, *visit.all->plan_, visit.all->program_);
   return visit.memory ? 0 : 1;
 }
 
-bool modules::start(const plan &plan) noexcept {
+bool modules::start(const plan& plan) noexcept {
   plan_ = &plan;
   char path[4096];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
@@ -97,9 +97,9 @@ bool modules::start(const plan &plan) noexcept {
   return all.memory;
 }
 
-int modules::look(dl_phdr_info *object, std::size_t, void *data) {
-  auto &visit = *static_cast<modules::visit *>(data);
-  modules &all = *visit.all;
+int modules::look(dl_phdr_info* object, std::size_t, void* data) {
+  auto& visit = *static_cast<modules::visit*>(data);
+  modules& all = *visit.all;
   if (visit.first) {
     visit.first = false;
     const bool valid = all.builds_ != 0 && all.complete_.load(std::memory_order_relaxed) == all.builds_ &&
@@ -114,16 +114,17 @@ int modules::look(dl_phdr_info *object, std::size_t, void *data) {
   if (visit.build != 0) {
     visit.memory = all.current_.add(*object, *all.plan_, all.program_);
     if (!visit.memory) return 1;
-    // The table may grow and move, or be rebuilt by a later visitor: what was asked for is copied while the lock is held.
+    // The table may grow and move, or be rebuilt by a later visitor: what was asked for is copied while the lock is
+    // held.
   }
-  const module *const found = all.current_.find(visit.address);
+  const module* const found = all.current_.find(visit.address);
   if (found != nullptr) *visit.found = *found;
   return visit.build == 0 ? 1 : 0;
 }
 
-bool modules::find(const void *address, module &found) noexcept {
+bool modules::find(const void* address, module& found) noexcept {
   const auto wanted = reinterpret_cast<std::uintptr_t>(address);
-  if (const module *const known = permanent_.find(wanted)) {
+  if (const module* const known = permanent_.find(wanted)) {
     found = *known;
     return true;
   }

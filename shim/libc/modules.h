@@ -4,10 +4,10 @@
 #define CUFAULT_LIBC_MODULES_H
 
 /*
- * What is loaded before the first dlopen is never unloaded, so its addresses are looked up in a table that never changes,
- * without a lock. Any other address is looked up inside dl_iterate_phdr, whose counts of loads and unloads say whether
- * the second table still holds; that table is read and rebuilt under the loader's own lock. Memory comes from the
- * kernel: nothing here allocates.
+ * What is loaded before the first dlopen is never unloaded, so its addresses are looked up in a table that never
+ * changes, without a lock. Any other address is looked up inside dl_iterate_phdr, whose counts of loads and unloads say
+ * whether the second table still holds; that table is read and rebuilt under the loader's own lock. Memory comes from
+ * the kernel: nothing here allocates.
  */
 
 #include <link.h>
@@ -21,17 +21,17 @@
 namespace cufault::libc {
 
 struct module {
-  std::uint64_t rules = 0;            /* a bit for each rule that watches its calls */
-  std::uintptr_t base = 0;            /* where it is loaded; 0: the address is in no module */
-  char name[CUFAULT_LIBC_NAME] = {};  /* basename, cut if it does not fit */
+  std::uint64_t rules = 0;           /* a bit for each rule that watches its calls */
+  std::uintptr_t base = 0;           /* where it is loaded; 0: the address is in no module */
+  char name[CUFAULT_LIBC_NAME] = {}; /* basename, cut if it does not fit */
 };
 
 /* A growing list of modules; ranges apart from the rest, because they are what is searched. */
 class module_table {
  public:
   /* False: no memory. `program` is the basename of an object without a name. */
-  [[nodiscard]] bool add(const dl_phdr_info &object, const plan &plan, const char *program) noexcept;
-  [[nodiscard]] const module *find(std::uintptr_t address) const noexcept;
+  [[nodiscard]] bool add(const dl_phdr_info& object, const plan& plan, const char* program) noexcept;
+  [[nodiscard]] const module* find(std::uintptr_t address) const noexcept;
   void clear() noexcept { count_ = 0; }
 
  private:
@@ -41,8 +41,8 @@ class module_table {
   };
   [[nodiscard]] bool grow() noexcept;
 
-  range *ranges_ = nullptr;
-  module *modules_ = nullptr;
+  range* ranges_ = nullptr;
+  module* modules_ = nullptr;
   std::size_t count_ = 0;
   std::size_t capacity_ = 0;
 };
@@ -50,17 +50,17 @@ class module_table {
 class modules {
  public:
   /* Must run before the first dlopen. False: no memory. The plan is kept. */
-  [[nodiscard]] bool start(const plan &plan) noexcept;
+  [[nodiscard]] bool start(const plan& plan) noexcept;
 
   /* False: no memory to find out. */
-  [[nodiscard]] bool find(const void *address, module &found) noexcept;
+  [[nodiscard]] bool find(const void* address, module& found) noexcept;
 
  private:
   struct visit;
-  static int add_permanent(dl_phdr_info *object, std::size_t size, void *data);
-  static int look(dl_phdr_info *object, std::size_t size, void *data);
+  static int add_permanent(dl_phdr_info* object, std::size_t size, void* data);
+  static int look(dl_phdr_info* object, std::size_t size, void* data);
 
-  const plan *plan_ = nullptr;
+  const plan* plan_ = nullptr;
   char program_[CUFAULT_LIBC_NAME] = {};
   module_table permanent_;
   /* The rest belongs to whoever holds the loader's lock, but for complete_. */

@@ -34,28 +34,28 @@ enum class entry : std::uint32_t {
 constexpr std::size_t entry_count = static_cast<std::size_t>(entry::count);
 
 struct entry_facts {
-  const char *symbol;
-  const char *release;    /* of operator new: the operator delete that takes back what it gave */
+  const char* symbol;
+  const char* release;    /* of operator new: the operator delete that takes back what it gave */
   std::uint32_t function; /* cufault_libc_function */
   bool nothrow;
 };
 
-[[nodiscard]] const entry_facts &facts_of(entry which) noexcept;
+[[nodiscard]] const entry_facts& facts_of(entry which) noexcept;
 
 /* Non-null once it is known that no plan is in force: then an entry is a load and a jump. */
-extern std::atomic<void *> idle_functions[entry_count];
+extern std::atomic<void*> idle_functions[entry_count];
 
 template <class Function>
-[[nodiscard]] Function *idle_function(entry which) noexcept {
-  return reinterpret_cast<Function *>(idle_functions[static_cast<std::size_t>(which)].load(std::memory_order_relaxed));
+[[nodiscard]] Function* idle_function(entry which) noexcept {
+  return reinterpret_cast<Function*>(idle_functions[static_cast<std::size_t>(which)].load(std::memory_order_relaxed));
 }
 
 /* The real function, looked up at the first question. Without one the process ends with a message. */
-[[nodiscard]] void *find_next(entry which) noexcept;
+void* find_next(entry which) noexcept;
 
 /*
- * Calls it, from a frame of this library: with a jump instead, the operator new that a real operator new[] jumps to would
- * return to the program and count a second time (is_own_call).
+ * Calls it, from a frame of this library: with a jump instead, the operator new that a real operator new[] jumps to
+ * would return to the program and count a second time (is_own_call).
  */
 template <class Result, class... Arguments>
 Result call_next(entry which, Arguments... arguments) {
@@ -68,13 +68,13 @@ Result call_next(entry which, Arguments... arguments) {
 void pass_through(entry which) noexcept;
 
 /* Some function behind this library by its name, or nullptr. */
-[[nodiscard]] void *find_helper(const char *symbol) noexcept;
+[[nodiscard]] void* find_helper(const char* symbol) noexcept;
 
 /*
  * True for a return address in this library, or in a real function that it has forwarded to: the malloc inside operator
  * new, the operator new inside operator new[], the realloc inside reallocarray are the same allocation once more.
  */
-[[nodiscard]] bool is_own_call(const void *caller) noexcept;
+[[nodiscard]] bool is_own_call(const void* caller) noexcept;
 
 }  // namespace cufault::libc
 

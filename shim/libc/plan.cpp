@@ -31,7 +31,7 @@ bool all_zero(const std::uint32_t (&words)[Count]) noexcept {
 
 }  // namespace
 
-std::uint64_t plan_checksum(const char *bytes, std::size_t size) noexcept {
+std::uint64_t plan_checksum(const char* bytes, std::size_t size) noexcept {
   constexpr std::size_t skipped = offsetof(cufault_libc_plan_header, checksum);
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (std::size_t i = 0; i < size; ++i) {
@@ -41,7 +41,7 @@ std::uint64_t plan_checksum(const char *bytes, std::size_t size) noexcept {
   return hash;
 }
 
-bool plan::check_header(process::message &why) const noexcept {
+bool plan::check_header(process::message& why) const noexcept {
   if (*run_folder() != '/') {
     why << "run_folder '" << run_folder() << "' is not an absolute path";
     return false;
@@ -57,8 +57,8 @@ bool plan::check_header(process::message &why) const noexcept {
   return true;
 }
 
-bool plan::check_rule(std::uint32_t index, process::message &why) const noexcept {
-  const cufault_libc_rule &rule = rules_[index];
+bool plan::check_rule(std::uint32_t index, process::message& why) const noexcept {
+  const cufault_libc_rule& rule = rules_[index];
   process::message reason;
   const bool closes = rule.functions == CUFAULT_LIBC_CLOSE;
   if (rule.label >= header_->strings_size || rule.module >= header_->strings_size) {
@@ -94,12 +94,12 @@ bool plan::check_rule(std::uint32_t index, process::message &why) const noexcept
   return false;
 }
 
-bool plan::read(const char *bytes, std::size_t size, process::message &why) noexcept {
+bool plan::read(const char* bytes, std::size_t size, process::message& why) noexcept {
   if (size < sizeof(cufault_libc_plan_header)) {
     why << "it has " << std::uint64_t{size} << " bytes, too few for a plan";
     return false;
   }
-  header_ = reinterpret_cast<const cufault_libc_plan_header *>(bytes);
+  header_ = reinterpret_cast<const cufault_libc_plan_header*>(bytes);
   if (std::memcmp(header_->magic, CUFAULT_LIBC_PLAN_MAGIC, sizeof header_->magic) != 0) {
     why << "it is not a plan of " CUFAULT_LIBC_PLAN_VARIABLE;
     return false;
@@ -127,7 +127,7 @@ bool plan::read(const char *bytes, std::size_t size, process::message &why) noex
     why << "its parts do not lie inside the file";
     return false;
   }
-  rules_ = reinterpret_cast<const cufault_libc_rule *>(bytes + header_->rules_at);
+  rules_ = reinterpret_cast<const cufault_libc_rule*>(bytes + header_->rules_at);
   strings_ = bytes + header_->strings_at;
   // Offset 0 is the empty string, and the last byte ends the last string: then no offset can run out of the block.
   if (strings_[0] != '\0' || strings_[header_->strings_size - 1] != '\0' ||
@@ -151,7 +151,7 @@ std::uint64_t plan::rules_watching(std::uint32_t function) const noexcept {
   return watching_[std::countr_zero(function)];
 }
 
-std::uint64_t plan::rules_for_module(const char *basename) const noexcept {
+std::uint64_t plan::rules_for_module(const char* basename) const noexcept {
   std::uint64_t rules = any_caller_;
   for (std::uint32_t i = 0; i < rule_count(); ++i) {
     if (rules_[i].module != 0 && glob_matches(string(rules_[i].module), basename)) rules |= std::uint64_t{1} << i;
@@ -159,7 +159,7 @@ std::uint64_t plan::rules_for_module(const char *basename) const noexcept {
   return rules;
 }
 
-const char *read_plan_file(const char *path, std::size_t &size, process::message &why) noexcept {
+const char* read_plan_file(const char* path, std::size_t& size, process::message& why) noexcept {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     why << std::strerror(errno);
@@ -168,13 +168,13 @@ const char *read_plan_file(const char *path, std::size_t &size, process::message
   struct statx about {};
   const bool known = ::statx(file, "", AT_EMPTY_PATH, STATX_TYPE | STATX_SIZE, &about) == 0 && S_ISREG(about.stx_mode);
   size = known ? about.stx_size : 0;
-  char *bytes = nullptr;
+  char* bytes = nullptr;
   if (!known) {
     why << "it is no regular file";
   } else if (size == 0 || size > most_of_a_plan) {
     why << "it has " << std::uint64_t{size} << " bytes";
   } else {
-    bytes = static_cast<char *>(process::map_pages(size));
+    bytes = static_cast<char*>(process::map_pages(size));
     for (std::size_t done = 0; bytes != nullptr && done < size;) {
       const ssize_t got = ::read(file, bytes + done, size - done);
       if (got < 0 && errno == EINTR) continue;

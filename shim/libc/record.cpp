@@ -20,13 +20,13 @@ constexpr std::uint32_t most_images = 10'000;
 
 std::uint32_t thread_id() noexcept { return static_cast<std::uint32_t>(::syscall(SYS_gettid)); }
 
-std::uint64_t add_one(std::uint64_t &counter) noexcept {
+std::uint64_t add_one(std::uint64_t& counter) noexcept {
   return std::atomic_ref<std::uint64_t>(counter).fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-bool record::start(const plan &plan, std::uint32_t parent, process::message &why) noexcept {
+bool record::start(const plan& plan, std::uint32_t parent, process::message& why) noexcept {
   // In a forked child this is the parent's file, which the child must not touch again.
   if (header_ != nullptr) ::munmap(header_, size_);
   const std::uint32_t rules = plan.rule_count();
@@ -35,15 +35,15 @@ bool record::start(const plan &plan, std::uint32_t parent, process::message &why
   size_ = sizeof(cufault_libc_record_header) + rules * sizeof(cufault_libc_rule_count) +
           capacity * sizeof(cufault_libc_firing);
   trace::new_file file(plan.run_folder(), pid, thread_id());
-  void *const at = file.ok() && file.reserve(size_) ? file.map(size_) : nullptr;
+  void* const at = file.ok() && file.reserve(size_) ? file.map(size_) : nullptr;
   if (at == nullptr) {
     why << "no record of " << std::uint64_t{size_} << " bytes can be made in " << plan.run_folder() << ": "
         << std::strerror(file.error());
     return false;
   }
-  header_ = static_cast<cufault_libc_record_header *>(at);
-  rules_ = reinterpret_cast<cufault_libc_rule_count *>(header_ + 1);
-  firings_ = reinterpret_cast<cufault_libc_firing *>(rules_ + rules);
+  header_ = static_cast<cufault_libc_record_header*>(at);
+  rules_ = reinterpret_cast<cufault_libc_rule_count*>(header_ + 1);
+  firings_ = reinterpret_cast<cufault_libc_firing*>(rules_ + rules);
 
   std::memcpy(header_->magic, CUFAULT_LIBC_RECORD_MAGIC, sizeof header_->magic);
   header_->version = CUFAULT_LIBC_PLAN_VERSION;
@@ -73,11 +73,11 @@ std::uint64_t record::count_match(std::uint32_t rule) noexcept { return add_one(
 
 void record::module_lost() noexcept { add_one(header_->modules_lost); }
 
-void record::fired(const firing &what, const module &where) noexcept {
+void record::fired(const firing& what, const module& where) noexcept {
   add_one(rules_[what.rule].fired);
   const std::uint64_t slot = add_one(header_->firings);
   if (slot >= header_->firing_capacity) return;
-  cufault_libc_firing &at = firings_[slot];
+  cufault_libc_firing& at = firings_[slot];
   at.rule = what.rule + 1;
   at.function = what.function;
   at.tid = thread_id();

@@ -7,7 +7,7 @@
  * Version 1, little endian, every offset counted from the start of the file.
  *
  *   the plan:    cufault_libc_plan_header | cufault_libc_rule[rule_count] | string bytes
- *   libc.<pid>:  cufault_libc_record_header | cufault_libc_rule_count[rule_count] | cufault_libc_firing[firing_capacity]
+ *   libc.<pid>:  cufault_libc_record_header | cufault_libc_rule_count[rule_count] | cufault_libc_firing[capacity]
  *
  * A string is a NUL-terminated UTF-8 run inside the string block and is named by its offset in that block; offset 0 is
  * the empty string and means "not given". The record is a file of fixed size, mapped and shared: whatever kills the
@@ -50,8 +50,8 @@ struct cufault_libc_plan_header {
   uint32_t version;
   uint32_t header_size; /* sizeof(struct cufault_libc_plan_header) */
   uint64_t file_size;
-  uint64_t checksum;   /* FNV-1a, 64 bits, over the whole file with this field taken as zero */
-  uint32_t run_folder; /* string, absolute; libc.<pid> is made here */
+  uint64_t checksum;        /* FNV-1a, 64 bits, over the whole file with this field taken as zero */
+  uint32_t run_folder;      /* string, absolute; libc.<pid> is made here */
   uint32_t firing_capacity; /* 0 = 1024 */
   uint32_t rules_at, rule_count;
   uint32_t strings_at, strings_size;
@@ -62,15 +62,15 @@ struct cufault_libc_plan_header {
 struct cufault_libc_rule {
   uint32_t label;     /* string: unique in the plan, at most CUFAULT_LIBC_NAME - 1 bytes */
   uint32_t functions; /* cufault_libc_function; never 0 */
-  uint32_t module;    /* string: glob (* ? [a-z] [!x]) of the basename of the module that calls; not given = any caller */
-  uint32_t flags;     /* cufault_libc_rule_flag */
-  uint64_t from;      /* first ordinal that fires, counted from 1 among calls that pass every filter; never 0 */
-  uint64_t every;     /* then every k-th; never 0 */
-  uint64_t limit;     /* fires at most so often; 0 = no limit */
-  uint64_t least_size; /* allocations of fewer bytes do not count */
-  uint64_t most_size;  /* nor do larger ones; 0 = no limit */
-  int32_t descriptor;  /* close: this one only; -1 = any */
-  int32_t error;       /* close: the errno answered, never 0; allocations: 0, they always say ENOMEM */
+  uint32_t module; /* string: glob (* ? [a-z] [!x]) of the basename of the module that calls; not given = any caller */
+  uint32_t flags;  /* cufault_libc_rule_flag */
+  uint64_t from;   /* first ordinal that fires, counted from 1 among calls that pass every filter; never 0 */
+  uint64_t every;  /* then every k-th; never 0 */
+  uint64_t limit;  /* fires at most so often; 0 = no limit */
+  uint64_t least_size;  /* allocations of fewer bytes do not count */
+  uint64_t most_size;   /* nor do larger ones; 0 = no limit */
+  int32_t descriptor;   /* close: this one only; -1 = any */
+  int32_t error;        /* close: the errno answered, never 0; allocations: 0, they always say ENOMEM */
   uint32_t reserved[6]; /* zero */
 };
 
@@ -101,14 +101,14 @@ struct cufault_libc_rule_count {
 enum cufault_libc_firing_state { CUFAULT_LIBC_FIRING_EMPTY = 0, CUFAULT_LIBC_FIRING_COMPLETE = 1 };
 
 struct cufault_libc_firing {
-  uint32_t state; /* cufault_libc_firing_state, stored last */
-  uint32_t rule;  /* index + 1 */
+  uint32_t state;    /* cufault_libc_firing_state, stored last */
+  uint32_t rule;     /* index + 1 */
   uint32_t function; /* cufault_libc_function */
   uint32_t tid;
-  uint64_t time_ns; /* CLOCK_MONOTONIC */
-  uint64_t ordinal; /* the rule's number of this call */
-  uint64_t value;   /* bytes asked for, or the descriptor */
-  uint64_t module_offset; /* return address, counted from where the module is loaded (what addr2line wants); without a module, the address */
+  uint64_t time_ns;               /* CLOCK_MONOTONIC */
+  uint64_t ordinal;               /* the rule's number of this call */
+  uint64_t value;                 /* bytes asked for, or the descriptor */
+  uint64_t module_offset;         /* return address less the module's base, as addr2line wants it */
   char module[CUFAULT_LIBC_NAME]; /* basename, cut if it does not fit; empty = the address is in none */
   uint64_t reserved[2];
 };

@@ -41,14 +41,14 @@ struct plan_file {
       const std::string unsigned_bytes = bytes(false);
       header.checksum = plan_checksum(unsigned_bytes.data(), unsigned_bytes.size());
     }
-    std::string all(reinterpret_cast<const char *>(&header), sizeof header);
-    all.append(reinterpret_cast<const char *>(rules.data()), rules.size() * sizeof(cufault_libc_rule));
+    std::string all(reinterpret_cast<const char*>(&header), sizeof header);
+    all.append(reinterpret_cast<const char*>(rules.data()), rules.size() * sizeof(cufault_libc_rule));
     return all + strings;
   }
 };
 
 // The reason for a refusal, or "".
-std::string refusal(const std::string &bytes) {
+std::string refusal(const std::string& bytes) {
   // Behind the bytes is nothing that may be read.
   const std::vector<char> exact(bytes.begin(), bytes.end());
   plan read;
@@ -58,7 +58,7 @@ std::string refusal(const std::string &bytes) {
   return std::string(why.view());
 }
 
-std::string refusal_after(const std::function<void(plan_file &)> &change) {
+std::string refusal_after(const std::function<void(plan_file&)>& change) {
   plan_file file;
   change(file);
   return refusal(file.bytes());
@@ -82,41 +82,46 @@ TEST(LibcPlan, IsReadAsWritten) {
 }
 
 TEST(LibcPlan, RefusesWhatThisBuildDoesNotKnow) {
-  const std::vector<std::pair<std::function<void(plan_file &)>, std::string>> changes = {
-      {[](auto &f) { f.header.magic[0] = 'X'; }, "not a plan"},
-      {[](auto &f) { f.header.version = 2; }, "version 2"},
-      {[](auto &f) { f.header.header_size = 100; }, "version"},
-      {[](auto &f) { f.header.reserved[9] = 1; }, "reserved"},
-      {[](auto &f) { f.header.run_folder = 6; }, "'one' is not an absolute path"},
-      {[](auto &f) { f.header.run_folder = 99; }, "strings"},
-      {[](auto &f) { f.header.firing_capacity = 1u << 21; }, "firing_capacity"},
-      {[](auto &f) { f.strings.back() = 'x'; }, "NUL"},
-      {[](auto &f) { f.rules.resize(65, f.rules[0]); }, "65 rules"},
-      {[](auto &f) { f.rules[0].functions = 0; }, "rule 1: functions 0x0"},
-      {[](auto &f) { f.rules[0].functions = 64; }, "rule 1: functions 0x40"},
-      {[](auto &f) { f.rules[0].functions |= CUFAULT_LIBC_CLOSE; }, "close shares no rule"},
-      {[](auto &f) { f.rules[0].label = 0; }, "label"},
-      {[](auto &f) { f.rules[0].label = 1000; }, "string"},
-      {[](auto &f) { f.rules[0].module = 1000; }, "string"},
-      {[](auto &f) { f.rules[1].label = 6; }, "rule 2: its label is that of rule 1"},
-      {[](auto &f) { f.rules[0].from = 0; }, "count from 1"},
-      {[](auto &f) { f.rules[0].every = 0; }, "count from 1"},
-      {[](auto &f) { f.rules[0].flags = 1; }, "flags"},
-      {[](auto &f) { f.rules[1].flags = 2; }, "flags"},
-      {[](auto &f) { f.rules[0].error = 5; }, "ENOMEM"},
-      {[](auto &f) { f.rules[1].error = 0; }, "no errno"},
-      {[](auto &f) { f.rules[0].descriptor = 3; }, "descriptor 3"},
-      {[](auto &f) { f.rules[1].descriptor = -2; }, "descriptor -2"},
-      {[](auto &f) { f.rules[0].least_size = 9; f.rules[0].most_size = 8; }, "sizes from 9 to 8"},
-      {[](auto &f) { f.rules[1].most_size = 8; }, "sizes"},
-      {[](auto &f) { f.rules[1].reserved[5] = 1; }, "rule 2: reserved"},
+  const std::vector<std::pair<std::function<void(plan_file&)>, std::string>> changes = {
+      {[](auto& f) { f.header.magic[0] = 'X'; }, "not a plan"},
+      {[](auto& f) { f.header.version = 2; }, "version 2"},
+      {[](auto& f) { f.header.header_size = 100; }, "version"},
+      {[](auto& f) { f.header.reserved[9] = 1; }, "reserved"},
+      {[](auto& f) { f.header.run_folder = 6; }, "'one' is not an absolute path"},
+      {[](auto& f) { f.header.run_folder = 99; }, "strings"},
+      {[](auto& f) { f.header.firing_capacity = 1u << 21; }, "firing_capacity"},
+      {[](auto& f) { f.strings.back() = 'x'; }, "NUL"},
+      {[](auto& f) { f.rules.resize(65, f.rules[0]); }, "65 rules"},
+      {[](auto& f) { f.rules[0].functions = 0; }, "rule 1: functions 0x0"},
+      {[](auto& f) { f.rules[0].functions = 64; }, "rule 1: functions 0x40"},
+      {[](auto& f) { f.rules[0].functions |= CUFAULT_LIBC_CLOSE; }, "close shares no rule"},
+      {[](auto& f) { f.rules[0].label = 0; }, "label"},
+      {[](auto& f) { f.rules[0].label = 1000; }, "string"},
+      {[](auto& f) { f.rules[0].module = 1000; }, "string"},
+      {[](auto& f) { f.rules[1].label = 6; }, "rule 2: its label is that of rule 1"},
+      {[](auto& f) { f.rules[0].from = 0; }, "count from 1"},
+      {[](auto& f) { f.rules[0].every = 0; }, "count from 1"},
+      {[](auto& f) { f.rules[0].flags = 1; }, "flags"},
+      {[](auto& f) { f.rules[1].flags = 2; }, "flags"},
+      {[](auto& f) { f.rules[0].error = 5; }, "ENOMEM"},
+      {[](auto& f) { f.rules[1].error = 0; }, "no errno"},
+      {[](auto& f) { f.rules[0].descriptor = 3; }, "descriptor 3"},
+      {[](auto& f) { f.rules[1].descriptor = -2; }, "descriptor -2"},
+      {[](auto& f) {
+         f.rules[0].least_size = 9;
+         f.rules[0].most_size = 8;
+       },
+       "sizes from 9 to 8"},
+      {[](auto& f) { f.rules[1].most_size = 8; }, "sizes"},
+      {[](auto& f) { f.rules[1].reserved[5] = 1; }, "rule 2: reserved"},
   };
-  for (const auto &[change, reason] : changes) EXPECT_THAT(refusal_after(change), HasSubstr(reason));
+  for (const auto& [change, reason] : changes) EXPECT_THAT(refusal_after(change), HasSubstr(reason));
 }
 
 TEST(LibcPlan, RefusesItAtEveryLengthButItsOwn) {
   const std::string bytes = plan_file().bytes();
-  for (std::size_t length = 0; length < bytes.size(); ++length) EXPECT_NE(refusal(bytes.substr(0, length)), "") << length;
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_NE(refusal(bytes.substr(0, length)), "") << length;
   EXPECT_NE(refusal(bytes + '\0'), "");
   EXPECT_EQ(refusal(bytes), "");
 }

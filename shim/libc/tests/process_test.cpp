@@ -19,7 +19,7 @@ namespace {
 const int here = 0;
 
 TEST(LoadedSymbol, FindsWhatDlsymFindsBehindTheProgram) {
-  for (const char *name : {"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign",
+  for (const char* name : {"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign",
                            "valloc", "pvalloc", "close", "_Znwm", "_Znam", "_ZnwmSt11align_val_tRKSt9nothrow_t",
                            "_ZSt17__throw_bad_allocv", "_ZdlPvSt11align_val_t", "memcpy"}) {
     const loaded_function found = find_behind(&here, name);
@@ -38,7 +38,7 @@ TEST(LoadedSymbol, SaysWhoseItIsAndFindsNoData) {
 
 TEST(LoadedSymbol, FindsWhatWasLoadedWithRtldLocal) {
   ASSERT_EQ(find_behind(&here, "victim_share").address, nullptr);
-  void *const module = ::dlopen(VICTIM_MODULE, RTLD_NOW | RTLD_LOCAL);
+  void* const module = ::dlopen(VICTIM_MODULE, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(module, nullptr) << ::dlerror();
   EXPECT_EQ(find_behind(&here, "victim_share").address, ::dlsym(module, "victim_share"));
   EXPECT_EQ(::dlsym(RTLD_DEFAULT, "victim_share"), nullptr);
@@ -64,7 +64,7 @@ struct with_plan {
     file.header.strings_size = sizeof file.strings;
     file.rules[0] = {6, CUFAULT_LIBC_MALLOC, 0, 0, 1, 1, 0, 0, 0, -1, 0, {}};
     file.rules[1] = {10, CUFAULT_LIBC_MALLOC, 14, 0, 1, 1, 0, 0, 0, -1, 0, {}};
-    bytes.assign(reinterpret_cast<const char *>(&file), sizeof file);
+    bytes.assign(reinterpret_cast<const char*>(&file), sizeof file);
     const std::uint64_t sum = plan_checksum(bytes.data(), bytes.size());
     std::memcpy(bytes.data() + offsetof(cufault_libc_plan_header, checksum), &sum, sizeof sum);
     process::message why;
@@ -82,10 +82,10 @@ TEST(Modules, KnowsTheProgramTheLibcAndNothing) {
   ASSERT_TRUE(all.find(&here, found));
   EXPECT_STREQ(found.name, "libc_process_test");
   EXPECT_EQ(found.rules, 1u);
-  ASSERT_TRUE(all.find(reinterpret_cast<const void *>(&::malloc), found));
+  ASSERT_TRUE(all.find(reinterpret_cast<const void*>(&::malloc), found));
   EXPECT_STREQ(found.name, "libc.so.6");
   EXPECT_NE(found.base, 0u);
-  void *const page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_TRUE(all.find(page, found));
   EXPECT_STREQ(found.name, "");
   EXPECT_EQ(found.base, 0u);
@@ -99,9 +99,9 @@ TEST(Modules, FollowsLoadsAndUnloads) {
   ASSERT_TRUE(all.start(plan.read));
   module found;
   for (int round = 0; round < 3; ++round) {
-    void *const handle = ::dlopen(VICTIM_MODULE, RTLD_NOW | RTLD_LOCAL);
+    void* const handle = ::dlopen(VICTIM_MODULE, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(handle, nullptr) << ::dlerror();
-    const void *const function = ::dlsym(handle, "victim_malloc");
+    const void* const function = ::dlsym(handle, "victim_malloc");
     ASSERT_TRUE(all.find(function, found));
     EXPECT_STREQ(found.name, "libvictim_module.so");
     EXPECT_EQ(found.rules, 3u);
@@ -116,9 +116,9 @@ TEST(Modules, AnswersManyThreadsWhileModulesComeAndGo) {
   const with_plan plan;
   modules all;
   ASSERT_TRUE(all.start(plan.read));
-  void *const kept = ::dlopen(VICTIM_MODULE, RTLD_NOW | RTLD_LOCAL);
+  void* const kept = ::dlopen(VICTIM_MODULE, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(kept, nullptr) << ::dlerror();
-  const void *const function = ::dlsym(kept, "victim_malloc");
+  const void* const function = ::dlsym(kept, "victim_malloc");
   std::vector<std::thread> running;
   for (int i = 0; i < 4; ++i) {
     running.emplace_back([&] {
@@ -130,9 +130,9 @@ TEST(Modules, AnswersManyThreadsWhileModulesComeAndGo) {
     });
   }
   for (int round = 0; round < 100; ++round) {
-    if (void *const other = ::dlopen(OTHER_MODULE, RTLD_NOW | RTLD_LOCAL)) ::dlclose(other);
+    if (void* const other = ::dlopen(OTHER_MODULE, RTLD_NOW | RTLD_LOCAL)) ::dlclose(other);
   }
-  for (std::thread &each : running) each.join();
+  for (std::thread& each : running) each.join();
   ::dlclose(kept);
 }
 

@@ -51,5 +51,8 @@ def test_an_idle_entry_is_a_load_a_test_and_a_jump() -> None:
     assert machine == "x86_64", "say here what an idle entry looks like on this machine"
     for name in sorted(EXPORTS):
         body = code.split(f"<{name}>:\n")[1].split("\n\n")[0].splitlines()
-        words = [line.split()[0] for line in body[:5]]
-        assert words == ["lea", "mov", "test", "je", "jmp"], (name, body[:5])
+        words = [line.split()[0] for line in body]
+        idle = words[: words.index("jmp") + 1]
+        # One more move where an argument has to survive for the other way.
+        assert [word for word in idle if word != "mov"] == ["lea", "test", "je", "jmp"], (name, body)
+        assert idle.count("mov") <= 2, (name, body)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built without optimisation of allocations (-fno-builtin): what is written here must really be called.
+// A compiler may leave out a pair of new and delete, and jump into malloc or close at the end of a function, which then
+// return to somebody else's module; keep() prevents both here.
 #include "victim_module.h"
 
 #include <malloc.h>
@@ -14,6 +15,12 @@
 
 namespace {
 
+template <class T>
+T keep(T value) {
+  __asm__ volatile("" : "+r"(value) : : "memory");
+  return value;
+}
+
 int live_objects = 0;
 
 int driver_create() { return ++live_objects; }
@@ -22,16 +29,21 @@ void driver_destroy(int) { --live_objects; }
 struct owner {
   explicit owner(int made) : object(made) {}
   ~owner() { driver_destroy(object); }
-  owner(const owner &) = delete;
-  owner &operator=(const owner &) = delete;
+  owner(const owner&) = delete;
+  owner& operator=(const owner&) = delete;
   int object;
 };
 
-int answer(void *memory) {
+int answer(void* memory) {
   const int error = memory == nullptr ? errno : 0;
   std::free(memory);
   return error;
 }
+
+// Of this file alone, so that no other module's copy of std::vector<element> is called instead of ours.
+struct element {
+  int number;
+};
 
 struct alignas(64) aligned {
   char bytes[64];
@@ -42,7 +54,7 @@ int catching(Allocate allocate) {
   try {
     allocate();
     return 0;
-  } catch (const std::bad_alloc &) {
+  } catch (const std::bad_alloc&) {
     return ENOMEM;
   }
 }
@@ -56,41 +68,41 @@ int by_aligned_alloc(size_t size) { return answer(::aligned_alloc(64, size)); }
 int by_valloc(size_t size) { return answer(::valloc(size)); }
 int by_pvalloc(size_t size) { return answer(::pvalloc(size)); }
 int by_posix_memalign(size_t size) {
-  void *memory = nullptr;
+  void* memory = nullptr;
   errno = 0;
   const int error = ::posix_memalign(&memory, 64, size);
   std::free(memory);
   return errno != 0 ? -1 : error;
 }
 int by_new(size_t size) {
-  return catching([=] { ::operator delete(::operator new(size)); });
+  return catching([=] { ::operator delete(keep(::operator new(size))); });
 }
 int by_new_array(size_t size) {
-  return catching([=] { ::operator delete[](::operator new[](size)); });
+  return catching([=] { ::operator delete[](keep(::operator new[](size))); });
 }
 int by_new_aligned(size_t) {
-  return catching([] { delete new aligned; });
+  return catching([] { delete keep(new aligned); });
 }
 int by_new_array_aligned(size_t) {
-  return catching([] { delete[] new aligned[2]; });
+  return catching([] { delete[] keep(new aligned[2]); });
 }
 int by_new_nothrow(size_t size) {
-  void *const memory = ::operator new(size, std::nothrow);
+  void* const memory = keep(::operator new(size, std::nothrow));
   ::operator delete(memory);
   return memory == nullptr ? ENOMEM : 0;
 }
 int by_new_array_nothrow(size_t size) {
-  void *const memory = ::operator new[](size, std::nothrow);
+  void* const memory = keep(::operator new[](size, std::nothrow));
   ::operator delete[](memory);
   return memory == nullptr ? ENOMEM : 0;
 }
 int by_new_aligned_nothrow(size_t) {
-  aligned *const memory = new (std::nothrow) aligned;
+  aligned* const memory = keep(new (std::nothrow) aligned);
   delete memory;
   return memory == nullptr ? ENOMEM : 0;
 }
 int by_new_array_aligned_nothrow(size_t) {
-  aligned *const memory = new (std::nothrow) aligned[2];
+  aligned* const memory = keep(new (std::nothrow) aligned[2]);
   delete[] memory;
   return memory == nullptr ? ENOMEM : 0;
 }
@@ -122,12 +134,12 @@ const size_t victim_way_count = sizeof victim_ways / sizeof *victim_ways;
 
 int victim_make_careless(void) {
   const int object = driver_create();
-  return catching([=] { delete new owner(object); }) == 0 ? 0 : -1;
+  return catching([=] { delete keep(new owner(object)); }) == 0 ? 0 : -1;
 }
 
 int victim_make_careful(void) {
   const int object = driver_create();
-  if (catching([=] { delete new owner(object); }) == 0) return 0;
+  if (catching([=] { delete keep(new owner(object)); }) == 0) return 0;
   driver_destroy(object);
   return -1;
 }
@@ -135,12 +147,12 @@ int victim_make_careful(void) {
 int victim_live_objects(void) { return live_objects; }
 
 int victim_grow_vector(int wanted) {
-  std::vector<int> numbers;
+  std::vector<element> numbers;
   catching([&] {
-    while (static_cast<int>(numbers.size()) < wanted) numbers.push_back(static_cast<int>(numbers.size()));
+    while (static_cast<int>(numbers.size()) < wanted) numbers.push_back({static_cast<int>(numbers.size())});
   });
   for (size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] != static_cast<int>(i)) return -1;
+    if (numbers[i].number != static_cast<int>(i)) return -1;
   }
   return static_cast<int>(numbers.size());
 }
@@ -158,14 +170,14 @@ int victim_share(void) {
 int victim_malloc(size_t size) { return by_malloc(size); }
 
 int victim_regrow(void) {
-  char *const block = static_cast<char *>(std::malloc(64));
+  char* const block = static_cast<char*>(std::malloc(64));
   std::memset(block, 'x', 64);
-  char *const grown = static_cast<char *>(std::realloc(block, 4096));
+  char* const grown = static_cast<char*>(std::realloc(block, 4096));
   const bool kept = grown == nullptr && errno == ENOMEM && block[0] == 'x' && block[63] == 'x';
   std::free(grown == nullptr ? block : grown);
   return kept ? 1 : 0;
 }
 
-int victim_close(int descriptor) { return ::close(descriptor); }
+int victim_close(int descriptor) { return keep(::close(descriptor)); }
 
 }  // extern "C"

@@ -6,15 +6,17 @@
 #include <stddef.h>
 
 extern "C" {
-/* Each allocates `size` bytes in its own way: 0 if it got them, else the errno; operator new answers 12 for bad_alloc. */
+/* Each allocates `size` bytes in its own way: 0 if it got them, else the errno; operator new answers 12 for bad_alloc.
+ */
 struct victim_way {
-  const char *name;
+  const char* name;
   int (*allocate)(size_t size);
 };
 extern const struct victim_way victim_ways[];
 extern const size_t victim_way_count;
 
-/* Both make a driver object and then the C++ owner of it; 0, or -1 after bad_alloc. Only the careful one gives it back. */
+/* Both make a driver object and then the C++ owner of it; 0, or -1 after bad_alloc. Only the careful one gives it back.
+ */
 int victim_make_careless(void);
 int victim_make_careful(void);
 int victim_live_objects(void);
