@@ -48,7 +48,9 @@ CUresult CUDAAPI cuEventCreate(CUevent* out, unsigned int flags) {
   return api(__func__, kFaults, [&](Call& call) {
     const auto& context = call.current();
     require(out != nullptr && valid_flags(flags));
-    *out = static_cast<CUevent>(call.driver.handles->insert(Kind::event, std::make_shared<Event>(context, flags)));
+    auto event = std::make_shared<Event>(context, flags);
+    event->self = call.driver.handles->insert(Kind::event, event);
+    *out = static_cast<CUevent>(event->self);
   });
 }
 

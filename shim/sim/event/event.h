@@ -27,6 +27,7 @@ struct Event : Owned {
   [[nodiscard]] bool done() const noexcept;
 
   const unsigned flags;
+  void* self = nullptr;
   std::vector<Point> points;  // one, or one for each stream of a context (cuCtxRecordEvent)
   // When the place was reached, in ns of CLOCK_MONOTONIC; each recording has its own.
   std::shared_ptr<std::int64_t> time;

@@ -6,7 +6,10 @@
 
 namespace cufault::sim {
 
-// A kernel could set the value at run time; kernels that do not compute leave the default.
+class Driver;
+
+[[nodiscard]] CUgraphConditionalHandle make_conditional(Driver& driver, unsigned default_value, unsigned flags);
+// A kernel could set the value at run time; kernels here do not, so it is the default.
 [[nodiscard]] bool condition_holds(const ConditionalWork& work);
 
 }  // namespace cufault::sim
