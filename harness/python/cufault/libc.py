@@ -22,6 +22,7 @@ ALLOCATIONS = tuple(name for name in FUNCTIONS if name != CLOSE)
 EFFECTS = ("fail", "call_then_fail")
 MOST_RULES = 64
 LONGEST_LABEL = 63
+MOST_LINES = 10
 _VERSION = 1
 _PLAN_MAGIC = b"CUFLIBC\0"
 _RECORD_MAGIC = b"CUFLREC\0"
@@ -178,6 +179,43 @@ def write_libc_plan(
     content = bytearray(header + records + strings)
     struct.pack_into("<Q", content, _CHECKSUM_AT, checksum(content))
     path.write_bytes(content)
+
+
+def preload_libc(
+    variables: dict[str, str], run_folder: Path, preload: Path, library: Path, rules: Sequence[LibcRule]
+) -> None:
+    """Writes libc_plan.bin and puts the library into a child's environment, behind what is preloaded already.
+
+    It is linked into `preload`, because the loader drops a path with a space silently. Raises UsageError.
+    """
+    plan = run_folder / "libc_plan.bin"
+    write_libc_plan(plan, rules)
+    (preload / LIBRARY).symlink_to(library)
+    variables[PLAN_VARIABLE] = str(plan)
+    before = variables.get("LD_PRELOAD")
+    variables["LD_PRELOAD"] = f"{before}:{preload / LIBRARY}" if before else str(preload / LIBRARY)
+
+
+def libc_lines(rules: Sequence[LibcRule], records: Sequence[LibcRecord]) -> list[str]:
+    """For people: of every rule how often it matched and fired in all processes, and where."""
+    lines = []
+    for rule in rules:
+        fired = sum(record.fired.get(rule.label, 0) for record in records)
+        matched = sum(record.matched.get(rule.label, 0) for record in records)
+        lines.append(f"libc fault {rule.label}: {matched} calls matched, {fired} failed")
+        lines += [
+            f"  pid {record.pid}: {firing.function}({firing.value}), number {firing.ordinal}, "
+            f"from {firing.module or 'no module'}+{firing.module_offset:#x}"
+            for record in records
+            for firing in record.firings
+            if firing.label == rule.label
+        ][:MOST_LINES]
+    return lines
+
+
+def never_fired(rules: Sequence[LibcRule], records: Sequence[LibcRecord]) -> list[str]:
+    """The labels of rules that failed no call in any process: such a run has exercised nothing of them."""
+    return [rule.label for rule in rules if not any(record.fired.get(rule.label) for record in records)]
 
 
 def checksum(content: bytes | bytearray) -> int:

@@ -16,8 +16,12 @@ from cufault.libc import (
     MOST_RULES,
     PLAN_VARIABLE,
     LibcRule,
+    libc_lines,
+    never_fired,
     parse_libc_fault,
+    preload_libc,
     read_libc_record,
+    read_libc_records,
     write_libc_plan,
 )
 
@@ -152,3 +156,27 @@ def test_a_broken_record_is_refused(tmp_path: Path, content: bytes, reason: str)
     with pytest.raises(HarnessError) as refused:
         read_libc_record(path)
     assert reason in str(refused.value)
+
+
+def test_a_child_gets_the_library_behind_what_is_preloaded_already(tmp_path: Path) -> None:
+    preload = tmp_path / "preload"
+    preload.mkdir()
+    variables = {"LD_PRELOAD": "/x/libcuda.so.1"}
+    preload_libc(variables, tmp_path, preload, tmp_path / "with space.so", [LibcRule("a", ("new",))])
+    assert variables["LD_PRELOAD"] == f"/x/libcuda.so.1:{preload}/libcufault_libc.so"
+    assert variables["CUFAULT_LIBC_PLAN"] == str(tmp_path / "libc_plan.bin")
+    assert (preload / "libcufault_libc.so").readlink() == tmp_path / "with space.so"
+
+
+def test_people_are_told_what_fired_and_what_never_did(tmp_path: Path) -> None:
+    (tmp_path / "libc.7").write_bytes(record_bytes(rules=2))
+    (tmp_path / "libc.8-2").write_bytes(record_bytes(rules=2))
+    rules = [LibcRule("f1", ("malloc",)), LibcRule("f3", ("malloc",))]
+    records = read_libc_records(tmp_path)
+    assert libc_lines(rules, records) == [
+        "libc fault f1: 10 calls matched, 2 failed",
+        "  pid 7: malloc(5), number 4, from libfoo.so+0x6",
+        "  pid 7: malloc(5), number 4, from libfoo.so+0x6",
+        "libc fault f3: 0 calls matched, 0 failed",
+    ]
+    assert never_fired(rules, records) == ["f3"]

@@ -19,9 +19,11 @@ from cufault.commands.common import (
     timeout_option,
     verdict_lines,
 )
-from cufault.errors import UsageError
+from cufault.errors import EXIT_NOT_EXERCISED, UsageError
 from cufault.fault_text import GRAMMAR, parse_fault
 from cufault.launch import Launch, Launched, Limits, choose_driver, launch
+from cufault.libc import GRAMMAR as LIBC_GRAMMAR
+from cufault.libc import libc_lines, never_fired, parse_libc_fault, read_libc_records
 from cufault.run.verdict import judge
 
 
@@ -49,9 +51,16 @@ def child_status(launched: Launched) -> int:
     "exec",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     help="Run any command under the shim, its own output untouched; then tell on stderr what was hit and the verdict. "
-    "The child's own non-zero status is answered first.\n\n" + GRAMMAR,
+    "The child's own non-zero status is answered first.\n\n" + GRAMMAR + "\n" + LIBC_GRAMMAR,
 )
 @click.option("--fault", "-f", "faults", multiple=True, metavar="FAULT", help="What fails; may be repeated.")
+@click.option(
+    "--libc-fault",
+    "libc_faults",
+    multiple=True,
+    metavar="LIBC_FAULT",
+    help="What of malloc, operator new or close fails; may be repeated.",
+)
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Move the run's folder here.")
 @driver_option
 @profile_option
@@ -60,6 +69,7 @@ def child_status(launched: Launched) -> int:
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def command(
     faults: tuple[str, ...],
+    libc_faults: tuple[str, ...],
     keep: Path | None,
     driver: str,
     profile: str | None,
@@ -72,6 +82,7 @@ def command(
     if keep is not None and keep.exists():
         raise UsageError(f"--keep: {keep} is there already")
     rules = [parse_fault(text, f"f{number}") for number, text in enumerate(faults, 1)]
+    libc_rules = tuple(parse_libc_fault(text, f"libc{number}") for number, text in enumerate(libc_faults, 1))
     launched = launch(
         Launch(
             command=words,
@@ -79,19 +90,21 @@ def command(
             driver=choose_driver(driver),
             limits=Limits(timeout, None if memory is None else memory << 20),
             through=True,
+            libc_rules=libc_rules,
         )
     )
     try:
         verdict = judge(
             launched, request_for_command(profile or "rfc", [rule["label"] for rule in rules]), own_child=False
         )
+        records = read_libc_records(launched.folder)
     finally:
         if keep is not None:
             shutil.move(str(launched.folder), keep)
             say(f"run folder: {keep}")
         else:
             shutil.rmtree(launched.folder, ignore_errors=True)
-    for line in verdict_lines(verdict):
+    for line in [*verdict_lines(verdict), *libc_lines(libc_rules, records)]:
         say(line)
-    status = child_status(launched)
-    return status if status != 0 else int(verdict["exit_status"])
+    status = child_status(launched) or int(verdict["exit_status"])
+    return EXIT_NOT_EXERCISED if status == 0 and never_fired(libc_rules, records) else status

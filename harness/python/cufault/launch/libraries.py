@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from cufault.errors import HarnessError
+from cufault.libc import LIBRARY as LIBC_LIBRARY
 
 SHIM = "libcuda.so.1"
 SIMULATOR = "libcufault_sim.so"
@@ -45,6 +46,14 @@ def libraries() -> Libraries:
         if not (folder / name).is_file():
             raise HarnessError(f"this installation of cufault has no {name} in {folder}")
     return Libraries((folder / SHIM).resolve(), (folder / SIMULATOR).resolve())
+
+
+def libc_library() -> Path:
+    """The second preload. Raises HarnessError if this installation lacks it."""
+    path = library_folder() / LIBC_LIBRARY
+    if not path.is_file():
+        raise HarnessError(f"this installation of cufault has no {LIBC_LIBRARY} in {path.parent}")
+    return path.resolve()
 
 
 def real_driver() -> Path | None:

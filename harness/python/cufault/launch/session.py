@@ -16,8 +16,9 @@ from typing import Any
 
 from cufault.errors import HarnessError
 from cufault.launch.environment import environment, preload_folder
-from cufault.launch.libraries import Driver, libraries
+from cufault.launch.libraries import Driver, libc_library, libraries
 from cufault.launch.process import Ended, Limits, run
+from cufault.libc import LibcRule, preload_libc
 
 PRELOAD_REFUSED = "from LD_PRELOAD cannot be preloaded"
 
@@ -35,6 +36,7 @@ class Launch:
     package_root: Path | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     base_environment: Mapping[str, str] | None = None
+    libc_rules: tuple[LibcRule, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,10 @@ def launch(what: Launch) -> Launched:
     write_plan(folder, what.plan, what.driver)
     base = os.environ if what.base_environment is None else what.base_environment
     command = tuple(part.replace("{run_folder}", str(folder)) for part in what.command)
-    ended = run(
-        command, environment(base, folder, preload, what.package_root), what.limits, cwd=what.cwd, through=what.through
-    )
+    variables = environment(base, folder, preload, what.package_root)
+    if what.libc_rules:
+        preload_libc(variables, folder, preload, libc_library(), what.libc_rules)
+    ended = run(command, variables, what.limits, cwd=what.cwd, through=what.through)
     processes = tuple(sorted(int(path.suffix[1:]) for path in folder.glob("process.*") if path.suffix[1:].isdigit()))
     _write_parent_observation(folder, ended, processes)
     return Launched(folder, ended, processes, None if processes else _why_unloaded(folder, command, ended, base))
