@@ -9,6 +9,7 @@
 
 #include "handle_roles.h"
 #include "process/memory.h"
+#include "process/modules.h"
 
 namespace cufault::faults {
 namespace {
@@ -86,6 +87,11 @@ void engine::reset() noexcept {
   state_.reset();
   handles_.reset();
   contexts_.reset();
+}
+
+void engine::ended(api::handle_kind kind, std::uint64_t handle) noexcept {
+  handles_.destroyed(kind, handle);
+  if (kind == api::handle_kind::context) contexts_.destroyed(handle);
 }
 
 std::uint32_t engine::fire_missing(std::uint32_t symbol) noexcept {
@@ -174,7 +180,8 @@ bool engine::matches(std::uint32_t rule, const call_facts &call, const thread_st
   const std::uint64_t current = thread.contexts.current();
   if (of.context_ordinal != 0 && contexts_.ordinal(current) != of.context_ordinal) return false;
   if (of.device_plus_1 != 0 && contexts_.device_plus_1(current) != of.device_plus_1) return false;
-  return matches_handle(rule, call) && matches_thread(of, thread);
+  if (!matches_handle(rule, call) || !matches_thread(of, thread)) return false;
+  return of.module == 0 || process::in_module(call.caller, plan_->string(of.module));
 }
 
 // Positions are a function of the ordinal alone, so "exactly the 1000th" holds whatever threads do. With a probability,

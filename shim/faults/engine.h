@@ -31,6 +31,7 @@ struct call_facts {
   std::uint32_t symbol;
   const std::uint64_t *args;
   bool nested;
+  const void *caller; /* the application's return address */
 };
 
 struct decision {
@@ -57,6 +58,9 @@ class engine {
   /* The driver carried the call out. `bound(name index, kind, handle)` is called for each name that now stands for a new object. */
   template <class Bound>
   void observe(const call_facts &call, thread_state &thread, Bound bound) noexcept;
+
+  /* An object that was ended by other means than a call of the program's. */
+  void ended(api::handle_kind kind, std::uint64_t handle) noexcept;
 
   /* A look-up of that symbol: the rule (index + 1) that declares it missing, counted as fired, or 0. */
   [[nodiscard]] std::uint32_t fire_missing(std::uint32_t symbol) noexcept;

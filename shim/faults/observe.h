@@ -39,10 +39,7 @@ void engine::observe(const call_facts &call, thread_state &thread, Bound bound) 
   }
   if (symbol.roles_count != outs.count) {
     any_given_handle(call.symbol, call.args, [&](api::handle_kind kind, api::role_verb verb, std::uint64_t handle) {
-      if (verb == api::role_verb::destroys && handle != 0) {
-        handles_.destroyed(kind, handle);
-        if (kind == api::handle_kind::context) contexts_.destroyed(handle);
-      }
+      if (verb == api::role_verb::destroys && handle != 0) ended(kind, handle);
       return false;
     });
   }

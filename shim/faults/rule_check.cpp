@@ -23,6 +23,9 @@ code_use code_of(std::uint32_t effect) noexcept {
     case CUFAULT_EFFECT_ASYNC: return code_use::needed;
     case CUFAULT_EFFECT_DEINITIALIZE: return code_use::fixed_deinitialized;
     case CUFAULT_EFFECT_MISSING: return code_use::fixed_not_found;
+    case CUFAULT_EFFECT_DESTROY_CONTEXT:
+    case CUFAULT_EFFECT_RESET_PRIMARY:
+    case CUFAULT_EFFECT_CALLBACK:
     case CUFAULT_EFFECT_DELAY:
     case CUFAULT_EFFECT_HANG: return code_use::forbidden;
     default: return code_use::unhonoured;
@@ -91,7 +94,9 @@ class rule_check {
     if (!require(lasting || rule_.sticky_scope == 0, "sticky_scope is for sticky faults")) return false;
     if (!require((rule_.effect == CUFAULT_EFFECT_DELAY) == (rule_.delay_ns != 0), "delay_ns is what effect delay needs"))
       return false;
-    if (!require(rule_.effect == CUFAULT_EFFECT_CALLBACK || rule_.callback == 0, "callback is for effect callback"))
+    if (!string("callback", rule_.callback)) return false;
+    const bool calls_back = *plan_.string(rule_.callback) != '\0';
+    if (!require((rule_.effect == CUFAULT_EFFECT_CALLBACK) == calls_back, "a callback's name is what effect callback needs"))
       return false;
     switch (code_of(rule_.effect)) {
       case code_use::needed: break;
@@ -151,9 +156,10 @@ class rule_check {
   }
 
   [[nodiscard]] bool unhonoured() noexcept {
-    const std::uint32_t by_stack[] = {rule_.module, rule_.native_frame, rule_.python_frame, rule_.unique_stack};
+    if (!string("module", rule_.module)) return false;
+    const std::uint32_t by_stack[] = {rule_.native_frame, rule_.python_frame, rule_.unique_stack};
     for (const std::uint32_t field : by_stack) {
-      if (!require(field == 0, "filters by module, frame or stack are not honoured by this build")) return false;
+      if (!require(field == 0, "filters by frame or stack are not honoured by this build")) return false;
     }
     for (const std::uint32_t word : rule_.reserved) {
       if (!require(word == 0, "reserved fields are not zero: it was written for a newer version")) return false;
@@ -167,7 +173,7 @@ class rule_check {
     const bool filtered = rule_.from != 1 || rule_.every != 1 || rule_.limit != 0 || rule_.probability < 1.0 ||
                           rule_.nested != CUFAULT_NESTED_NO || rule_.thread != 0 || rule_.step != 0 || rule_.after_rule != 0 ||
                           rule_.switch_role != 0 || rule_.handle_kind != 0 || rule_.handle_name != 0 ||
-                          rule_.context_ordinal != 0 || rule_.device_plus_1 != 0 || rule_.compare != 0;
+                          rule_.context_ordinal != 0 || rule_.device_plus_1 != 0 || rule_.compare != 0 || rule_.module != 0;
     return require(!filtered, "a missing function is missing always: no other trigger can narrow it");
   }
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An armed call: decided, written down, forwarded or not, written down again.
-#include <time.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "call.h"
 #include "cufault/api_table.h"
+#include "effects.h"
 #include "faults/handle_roles.h"
 #include "lookups.h"
 #include "shim.h"
@@ -88,22 +83,6 @@ void write_binding(thread &me, std::uint32_t name, api::handle_kind kind, std::u
   the_shim.trace.write_text(me.log, the_shim.faults.open_step(), fields);
 }
 
-void wait(std::uint64_t nanoseconds) noexcept {
-  timespec left{static_cast<time_t>(nanoseconds / 1'000'000'000u), static_cast<long>(nanoseconds % 1'000'000'000u)};
-  while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
-}
-
-// What an effect does besides answering, before the driver is asked.
-void perform(const faults::decision &decided) noexcept {
-  const int saved_errno = errno;
-  if (decided.effect == CUFAULT_EFFECT_DELAY) wait(the_shim.plan.rule(decided.rule - 1).delay_ns);
-  if (decided.effect == CUFAULT_EFFECT_HANG) {
-    for (;;) ::pause();
-  }
-  errno = saved_errno;
-}
-
 }  // namespace
 
 bool begin_call(call &call) noexcept {
@@ -112,7 +91,7 @@ bool begin_call(call &call) noexcept {
   const bool nested = me.depth != 0 || me.callbacks != 0;
   me.calls.store(me.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (switches_context(call.symbol)) check_mirror(me);
-  const faults::decision decided = the_shim.faults.decide({call.symbol, call.args, nested}, me.faults);
+  const faults::decision decided = the_shim.faults.decide({call.symbol, call.args, nested, call.caller}, me.faults);
   call.by = &me;
   call.generation = the_shim.generation;
   call.context_before = me.faults.contexts.current();
@@ -125,7 +104,7 @@ bool begin_call(call &call) noexcept {
   call.forwarded = decided.forwarded;
   if (the_shim.trace.started()) write_open(call, me);
   if (decided.rule != 0) [[unlikely]]
-    perform(decided);
+    perform(decided, call.symbol, me);
   if (decided.forwarded) ++me.depth;
   return decided.forwarded;
 }
@@ -140,7 +119,7 @@ std::int32_t finish_call(call &call, std::int32_t real) noexcept {
   if (call.forwarded) {
     --me.depth;
     if (real == 0) {
-      the_shim.faults.observe({call.symbol, call.args, call.nested}, me.faults,
+      the_shim.faults.observe({call.symbol, call.args, call.nested, call.caller}, me.faults,
                               [&](std::uint32_t name, api::handle_kind kind, std::uint64_t handle) {
                                 write_binding(me, name, kind, handle);
                               });

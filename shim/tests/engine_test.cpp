@@ -33,7 +33,7 @@ class run {
   }
   faults::decision call_on(faults::thread_state &by, const char *symbol, std::vector<std::uint64_t> args = {}, bool nested = false) {
     args.resize(12);
-    const faults::call_facts facts{api::symbol_index(symbol), args.data(), nested};
+    const faults::call_facts facts{api::symbol_index(symbol), args.data(), nested, caller};
     const faults::decision decided = engine.decide(facts, by);
     if (decided.forwarded) engine.observe(facts, by, [&](std::uint32_t name, api::handle_kind, std::uint64_t) { bound.push_back(name); });
     return decided;
@@ -50,6 +50,7 @@ class run {
 
   faults::engine engine;
   faults::thread_state thread{};
+  const void *caller = nullptr;
   std::vector<std::uint32_t> bound;
 
  private:
@@ -374,6 +375,20 @@ TEST(Context, ByOrdinalAndByDeviceIsTheCurrentOne) {
   run.call("cuCtxSetCurrent", {0xb0});
   EXPECT_TRUE(run.call("cuCtxSynchronize").answered);
   EXPECT_TRUE(run.call("cuStreamQuery", {1}).answered);
+}
+
+TEST(Module, IsThatOfTheCallersReturnAddress) {
+  plan_builder plan;
+  cufault_plan_rule rule = plain_rule();
+  rule.module = plan.string("shim_*_test");
+  rule.limit = 0;
+  plan.add(rule, {"cuCtxSynchronize"});
+  run run(plan);
+  EXPECT_FALSE(run.call("cuCtxSynchronize").answered);
+  run.caller = reinterpret_cast<const void *>(&kind);
+  EXPECT_TRUE(run.call("cuCtxSynchronize").answered);
+  run.caller = reinterpret_cast<const void *>(&std::abort);
+  EXPECT_FALSE(run.call("cuCtxSynchronize").answered) << "libc";
 }
 
 TEST(Disarmed, ARuleNeitherFiresNorCounts) {

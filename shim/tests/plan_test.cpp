@@ -153,6 +153,10 @@ TEST(Plan, WithARuleThatCannotBeHonouredIsRefusedByTheRulesName) {
       {"compare 6", [](cufault_plan_rule &r) { r.compare = 6; }},
       {"need a comparison", [](cufault_plan_rule &r) { r.value = 1; }},
       {"has no argument 1", [](cufault_plan_rule &r) { r.compare = 1, r.argument = 1; }},
+      {"callback", [](cufault_plan_rule &r) { r.callback = 99999; }},
+      {"module", [](cufault_plan_rule &r) { r.module = 99999; }},
+      {"what effect callback needs", [](cufault_plan_rule &r) { r.effect = CUFAULT_EFFECT_CALLBACK, r.code = 0; }},
+      {"not honoured", [](cufault_plan_rule &r) { r.unique_stack = 1; }},
       {"delay", [](cufault_plan_rule &r) { r.delay_ns = 1; }},
       {"reserved", [](cufault_plan_rule &r) { r.reserved[20] = 1; }},
   };

@@ -182,6 +182,75 @@ TEST(Faults, AMissingFunctionIsNotFoundAsTheDriverItselfWouldSay) {
   EXPECT_EQ(run.trace().of_type(CUFAULT_RECORD_LOOKUP).at(0).raw.body.text.kind, unsigned{CUFAULT_LOOKUP_HIDDEN});
 }
 
+TEST(Faults, ADelayWaitsAndForwards) {
+  shim_run run;
+  cufault_plan_rule rule = plain_rule(CUFAULT_EFFECT_DELAY, 0);
+  rule.delay_ns = 3'000'000;
+  run.plan.add(rule, {"cuCtxSynchronize"});
+  EXPECT_EQ(run.victim({"sync"}).printed("cuCtxSynchronize"), 0);
+  const trace_record call = run.trace().calls("cuCtxSynchronize").at(0);
+  EXPECT_GE(call.raw.end_ns - call.raw.begin_ns, 3'000'000u);
+  EXPECT_FALSE(call.has(CUFAULT_CALL_INJECTED));
+  EXPECT_EQ(call.call().rule, 1u);
+}
+
+TEST(Faults, AHangNeverReturnsAndStaysOpenInTheTrace) {
+  shim_run run;
+  run.plan.add(plain_rule(CUFAULT_EFFECT_HANG, 0), {"cuCtxSynchronize"});
+  EXPECT_EQ(run.victim({"alarm", "sync"}).status, 128 + SIGALRM);
+  EXPECT_EQ(run.trace().calls("cuCtxSynchronize").at(0).raw.state, CUFAULT_RECORD_OPEN);
+}
+
+TEST(Faults, ACallbackIsTheProgramsOwnFunctionAndItsCallsAreNested) {
+  shim_run run;
+  cufault_plan_rule rule = plain_rule(CUFAULT_EFFECT_CALLBACK, 0);
+  rule.callback = run.plan.string("victim_called_back");
+  rule.limit = 0;
+  run.plan.add(rule, {"cuCtxSynchronize"});
+  const outcome out = run.victim({"sync"});
+  EXPECT_THAT(out.out, HasSubstr("called back at cuCtxSynchronize"));
+  EXPECT_EQ(out.printed("inside"), 0);
+  EXPECT_EQ(out.printed("cuCtxSynchronize"), 0);
+  const auto calls = run.trace().calls("cuCtxSynchronize");
+  ASSERT_THAT(calls, SizeIs(2));
+  EXPECT_TRUE(calls[1].has(CUFAULT_CALL_NESTED));
+}
+
+TEST(Faults, ACallbackThatNobodyExportsEndsTheProcess) {
+  shim_run run;
+  cufault_plan_rule rule = plain_rule(CUFAULT_EFFECT_CALLBACK, 0);
+  rule.callback = run.plan.string("no_such_function");
+  run.plan.add(rule, {"cuCtxSynchronize"});
+  const outcome out = run.victim({"sync"});
+  EXPECT_EQ(out.status, 97);
+  EXPECT_THAT(out.err, HasSubstr("no_such_function"));
+}
+
+TEST(Faults, AThirdPartyDestroysTheContextThatStaysCurrent) {
+  shim_run run;
+  run.plan.add(plain_rule(CUFAULT_EFFECT_DESTROY_CONTEXT, 0), {"cuCtxSynchronize"});
+  const outcome out = run.victim({"make-context", "sync", "ended"});
+  EXPECT_EQ(out.status, 0) << out.err;
+  EXPECT_EQ(out.printed("driver's cuCtxDestroy_v2"), 1);
+  const run_trace trace = run.trace();
+  EXPECT_THAT(trace.calls("cuCtxDestroy_v2"), IsEmpty()) << "it is no call of the application's";
+  EXPECT_NE(trace.calls("cuCtxSynchronize").at(0).call().context_after, 0u);
+}
+
+TEST(Faults, AThirdPartyResetsThePrimaryContextOfTheCurrentDevice) {
+  shim_run run;
+  run.plan.add(plain_rule(CUFAULT_EFFECT_RESET_PRIMARY, 0), {"cuCtxSynchronize"});
+  EXPECT_EQ(run.victim({"retain", "sync", "ended"}).printed("driver's cuDevicePrimaryCtxReset_v2"), 1);
+}
+
+TEST(Faults, AContextThatCannotBeDestroyedEndsTheProcess) {
+  shim_run run;
+  run.plan.add(plain_rule(CUFAULT_EFFECT_DESTROY_CONTEXT, 0), {"cuCtxSynchronize"});
+  const outcome out = run.victim({"sync"});
+  EXPECT_EQ(out.status, 97);
+  EXPECT_THAT(out.err, HasSubstr("no context is current"));
+}
+
 TEST(LookUps, HandOutTheShimsOwnEntryOfTheSameSymbol) {
   shim_run run;
   const outcome out = run.victim({"init", "look-up"});

@@ -7,6 +7,7 @@
 #include "interpose/loader_cache.h"
 #include "process/lifetime.h"
 #include "process/lock.h"
+#include "process/modules.h"
 #include "process/text.h"
 
 namespace cufault::tests {
@@ -53,6 +54,19 @@ TEST(Lock, HeldByAParentsThreadDoesNotStopTheChild) {
   int status = 1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST(Glob, StarIsAnyRunAndQuestionMarkOneLetter) {
+  using process::matches_glob;
+  EXPECT_TRUE(matches_glob("libtorch_cuda.so", "libtorch*"));
+  EXPECT_TRUE(matches_glob("libtorch_cuda.so", "*cuda*.so"));
+  EXPECT_TRUE(matches_glob("aXbXc", "a*X?"));
+  EXPECT_TRUE(matches_glob("", "*"));
+  EXPECT_FALSE(matches_glob("libtorch_cuda.so", "libtorch"));
+  EXPECT_FALSE(matches_glob("libtorch_cuda.so", "?ibtorc"));
+  EXPECT_FALSE(matches_glob("", "?"));
+  EXPECT_TRUE(matches_glob("*", "*")) << "a star in the text is a letter";
+  EXPECT_FALSE(matches_glob("ab", "a*c"));
 }
 
 /* A cache with these (flags, soname, file) entries, as ldconfig writes it. */

@@ -88,11 +88,14 @@ def test_its_thread_local_memory_fits_a_late_load() -> None:
 def test_every_entry_point_is_one_jump_through_its_slot() -> None:
     listing = output("objdump", "-d", "--no-show-raw-insn", SHIM)
     bodies = dict(re.findall(r"^[0-9a-f]+ <(cu\w+)>:\n((?:\s+[0-9a-f]+:.*\n)+)", listing, re.MULTILINE))
-    # The portable form may widen a short integer, and copies a structure that is passed in memory onto itself.
-    most = {"native": 1, "portable": 9}[os.environ["TRAMPOLINES"]]
+    portable = os.environ["TRAMPOLINES"] == "portable"
+    # Passed in memory: the portable form may have to copy it, and then makes a call.
+    by_value = {"cuEGLStreamProducerPresentFrame", "cuIpcOpenEventHandle", "cuIpcOpenMemHandle", "cuIpcOpenMemHandle_v2"}
     for symbol in spec.load_api().symbols:
         lines = [line.split(":", 1)[1].strip() for line in bodies[symbol.name].splitlines()]
         steps = [line for line in lines if line and not re.match(r"nop|cs nop|data16|endbr64|xchg", line)]
-        assert len(steps) <= most, f"{symbol.name}: {steps}"
+        if portable and symbol.name in by_value:
+            continue
+        # A load and a jump, and a short integer is widened before.
+        assert len(steps) <= (3 if portable else 1), f"{symbol.name}: {steps}"
         assert re.match(r"jmp\s+\*", steps[-1]), f"{symbol.name}: {steps}"
-        assert not any(step.startswith("call") for step in steps), f"{symbol.name}: {steps}"

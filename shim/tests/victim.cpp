@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,13 @@
 using namespace cufault::tests;
 
 extern char **environ;
+
+// What a plan's effect `callback` calls, by its exported name.
+extern "C" __attribute__((visibility("default"))) void victim_called_back(const char *symbol);
+void victim_called_back(const char *symbol) {
+  std::printf("called back at %s\n", symbol);
+  std::printf("inside=%d\n", cuCtxSynchronize());
+}
 
 namespace {
 
@@ -219,6 +227,17 @@ void export_table() {
   print_result("cuGetExportTable", cuGetExportTable(&table, &id));
 }
 
+void make_context() {
+  CUcontext context = nullptr;
+  print_result("cuCtxCreate", cuCtxCreate_v4(&context, nullptr, 0, 0));
+}
+
+// Whatever hangs is ended by a signal.
+void alarm_soon() {
+  const itimerval soon{{0, 0}, {0, 50'000}};
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+}
+
 void absent() {
   print_result("cuEGLApiInit", function_in<CUresult()>(RTLD_DEFAULT, "cuEGLApiInit")());
 }
@@ -262,6 +281,17 @@ const std::map<std::string, std::function<void()>> acts = {
     {"clear-environment", clear_environment},
     {"export-table", export_table},
     {"absent", absent},
+    {"make-context", make_context},
+    {"retain", [] {
+       CUcontext primary = nullptr;
+       cuDevicePrimaryCtxRetain(&primary, 1);
+       cuCtxSetCurrent(primary);
+     }},
+    {"alarm", alarm_soon},
+    {"ended", [] {
+       print("driver's cuCtxDestroy_v2", static_cast<long long>(standin_calls_of("cuCtxDestroy_v2")));
+       print("driver's cuDevicePrimaryCtxReset_v2", static_cast<long long>(standin_calls_of("cuDevicePrimaryCtxReset_v2")));
+     }},
     {"die", die},
     {"die-inside", die_inside},
 };
