@@ -39,7 +39,14 @@ bool is_class(const exception_info& error, const std::string& name) {
   return name.empty() || error.type == name || has_class(error.mro, name);
 }
 
-bool names(std::string_view text, const std::string& name) {
+// A name of an expectation: a function, a text, or "${handle:s}" for the handle of what the scenario calls s.
+bool names(const run& of, std::string_view text, const std::string& name) {
+  constexpr std::string_view head = "${handle:";
+  if (name.starts_with(head) && name.ends_with('}')) {
+    const std::vector<const object*> things = of.book.named(name.substr(head.size(), name.size() - head.size() - 1));
+    return std::any_of(things.begin(), things.end(),
+                       [&](const object* thing) { return has_number(text, thing->handle); });
+  }
   return names_function(text, name) || contains_ignoring_case(text, name);
 }
 
@@ -77,12 +84,8 @@ expectation reported(const run& of, const expected_report& wanted) {
     const std::string text = whole_text(event.error);
     nearest = text;
     bool fits = std::all_of(wanted.names.begin(), wanted.names.end(),
-                            [&](const std::string& name) { return names(text, name); });
-    if (!wanted.handle.empty()) {
-      const std::vector<const object*> things = of.book.named(wanted.handle);
-      fits = fits && std::any_of(things.begin(), things.end(),
-                                 [&](const object* thing) { return has_number(text, thing->handle); });
-    }
+                            [&](const std::string& name) { return names(of, text, name); });
+    if (!wanted.handle.empty()) fits = fits && names(of, text, "${handle:" + wanted.handle + "}");
     if (fits) ++count;
   }
   result.met = wanted.count ? count == *wanted.count : count > 0;
