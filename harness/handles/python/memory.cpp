@@ -98,13 +98,18 @@ nb::object allocate_from_pool(nb::object self, std::size_t size, nb::handle stre
 }
 
 template <handles::free_call how>
-void deallocate(nb::handle, CUdeviceptr address, std::size_t, std::optional<nb::object> stream) {
+void deallocate_host_or_plain(nb::handle, CUdeviceptr address, std::size_t, std::optional<nb::object> stream) {
   const handles::shared<handles::stream> on = stream_of(std::move(stream));
   const without_gil unlocked;
-  if constexpr (how != handles::free_call::cuMemFreeAsync) {
-    wait_for(on);
-  }
-  handles::free_now(how, address, on);
+  wait_for(on);
+  handles::free_now(how, address, {}, nullptr);
+}
+
+void deallocate_to_pool(py_pool_resource& self, CUdeviceptr address, std::size_t, py_stream& stream) {
+  const handles::shared<handles::stream> on = *stream.handle;
+  const without_gil unlocked;
+  const handles::shared<handles::context> primary = self.device.handle.primary();
+  handles::free_now(handles::free_call::cuMemFreeAsync, address, on, primary->raw());
 }
 
 std::uint64_t pool_attribute(const py_pool_resource& self, CUmemPool_attribute which) {
@@ -185,14 +190,14 @@ void bind_memory(nb::module_& module) {
       .def(nb::init<nb::handle>(), "device_id"_a)
       .def_prop_ro("device_id", [](const py_plain_resource& self) { return self.device.handle.ordinal(); })
       .def("allocate", &allocate_plain, "size"_a, nb::kw_only(), "stream"_a = nb::none())
-      .def("deallocate", &deallocate<handles::free_call::cuMemFree>, "ptr"_a, "size"_a, nb::kw_only(),
+      .def("deallocate", &deallocate_host_or_plain<handles::free_call::cuMemFree>, "ptr"_a, "size"_a, nb::kw_only(),
            "stream"_a = nb::none());
 
   nb::class_<py_pinned_resource, py_memory_resource>(module, "LegacyPinnedMemoryResource")
       .def(nb::init<>())
       .def_prop_ro("device_id", [](const py_pinned_resource&) { return -1; })
       .def("allocate", &allocate_pinned, "size"_a, nb::kw_only(), "stream"_a = nb::none())
-      .def("deallocate", &deallocate<handles::free_call::cuMemFreeHost>, "ptr"_a, "size"_a, nb::kw_only(),
+      .def("deallocate", &deallocate_host_or_plain<handles::free_call::cuMemFreeHost>, "ptr"_a, "size"_a, nb::kw_only(),
            "stream"_a = nb::none());
 
   nb::class_<py_pool_attributes>(module, "_MemPoolAttributes")
@@ -217,7 +222,7 @@ void bind_memory(nb::module_& module) {
       .def_prop_ro("is_closed", [](const py_pool_resource& self) { return self.pool->closed(); })
       .def_prop_ro("attributes", [](nb::object self) { return py_pool_attributes{std::move(self)}; })
       .def("allocate", &allocate_from_pool, "size"_a, nb::kw_only(), "stream"_a)
-      .def("deallocate", &deallocate<handles::free_call::cuMemFreeAsync>, "ptr"_a, "size"_a, nb::kw_only(), "stream"_a)
+      .def("deallocate", &deallocate_to_pool, "ptr"_a, "size"_a, nb::kw_only(), "stream"_a)
       .def(
           "close", [](py_pool_resource& self) { self.pool->close(); }, nb::call_guard<without_gil>(),
           "Give this reference up; the last one destroys the pool, and raises if that fails.");

@@ -153,7 +153,7 @@ void buffer::destroy(cleanup& failures) noexcept {
   }
 }
 
-void free_now(free_call how, CUdeviceptr address, view<stream> on) {
+void free_now(free_call how, CUdeviceptr address, view<stream> on, CUcontext in) {
   switch (how) {
     case free_call::cuMemFree:
       call(driver().cuMemFree, address);
@@ -162,7 +162,7 @@ void free_now(free_call how, CUdeviceptr address, view<stream> on) {
       call(driver().cuMemFreeHost, host_pointer(address));
       break;
     case free_call::cuMemFreeAsync:
-      call(driver().cuMemFreeAsync, address, on->raw());
+      run_in_context(on->is_default() ? in : nullptr, [&] { call(driver().cuMemFreeAsync, address, on->raw()); });
       break;
   }
 }

@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scoped-context helpers: order of calls, what is undone, and who wins when two things fail.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "cufault/handles/scope.h"
 
 #include <new>
 
-#include "cufault/handles/scope.h"
-#include "cufault/handles/testing/driver_double.h"
-#include "cufault/handles/testing/report_recorder.h"
+#include "fixtures.h"
 
 namespace cufault::handles {
 namespace {
 
-using ::testing::_;
-using ::testing::DoAll;
-using testing::driver_double;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::InSequence;
-using ::testing::IsEmpty;
-using testing::report_recorder;
-using testing::Reported;
-using ::testing::Return;
-using ::testing::SetArgPointee;
 
-const auto callers = reinterpret_cast<CUcontext>(0xca11e5);
-const auto target = reinterpret_cast<CUcontext>(0x7a59e7);
-
-class a_scoped_context : public ::testing::Test {
+class a_scoped_context : public on_a_mocked_driver {
  protected:
   void current_is(CUcontext context) {
     EXPECT_CALL(driver.cuCtxGetCurrent, Call(_)).WillOnce(DoAll(SetArgPointee<0>(context), Return(CUDA_SUCCESS)));
@@ -39,19 +23,6 @@ class a_scoped_context : public ::testing::Test {
   void work() { call(driver.table().cuCtxSynchronize); }
   void work_answers(CUresult code) { EXPECT_CALL(driver.cuCtxSynchronize, Call()).WillOnce(Return(code)); }
 
-  template <class Action>
-  cuda_error error_of(Action action) {
-    try {
-      action();
-    } catch (const cuda_error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return cuda_error(no_failure);
-  }
-
-  driver_double driver;
-  report_recorder recorder;
   InSequence in_order;  // after the double, whose own expectations stand outside the order
 };
 
