@@ -204,7 +204,7 @@ CUcontext create_context_unpushed(unsigned flags, CUdevice device) {
   const CUcontext previous = get_current();
   CUcontext created = nullptr;
   CUcontext popped = nullptr;
-  const failure creating = attempt(table.cuCtxCreate, 0, &created, flags, device);
+  const failure creating = attempt(table.cuCtxCreate, 0, &created, nullptr, flags, device);
   if (creating) {
     cuda_error error(creating);
     // A driver may push and answer an error all the same.

@@ -14,14 +14,14 @@
 
 namespace cufault::handles {
 
-using testing::driver_double;
-using testing::report_recorder;
-using testing::Reported;
 using ::testing::_;
 using ::testing::DoAll;
+using testing::driver_double;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::report_recorder;
+using testing::Reported;
 using ::testing::Return;
 using ::testing::SetArgPointee;
 
@@ -52,8 +52,7 @@ class on_a_mocked_driver : public ::testing::Test {
  protected:
   // For tests in which switching contexts is not the point.
   void target_is_current() {
-    EXPECT_CALL(driver.cuCtxGetCurrent, Call(_))
-        .WillRepeatedly(DoAll(SetArgPointee<0>(target), Return(CUDA_SUCCESS)));
+    EXPECT_CALL(driver.cuCtxGetCurrent, Call(_)).WillRepeatedly(DoAll(SetArgPointee<0>(target), Return(CUDA_SUCCESS)));
   }
   // The target context, owned by somebody else.
   shared<context> in_target() { return context::foreign(target, 0); }

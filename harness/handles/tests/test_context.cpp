@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts and devices: who retains, who releases, and what a failed operation leaves behind.
 #include "cufault/handles/context.h"
-
 #include "fixtures.h"
 
 namespace cufault::handles {
@@ -46,7 +45,8 @@ TEST_F(a_context, that_is_primary_reports_a_failed_release_with_its_handle) {
 TEST_F(a_context, that_is_plain_is_created_without_staying_current_and_destroyed) {
   target_is_current();
   const auto created = made_up<CUcontext>(0xc0);
-  EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 7)).WillOnce(DoAll(SetArgPointee<0>(created), Return(CUDA_SUCCESS)));
+  EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 7))
+      .WillOnce(DoAll(SetArgPointee<0>(created), Return(CUDA_SUCCESS)));
   EXPECT_CALL(driver.cuCtxPopCurrent, Call(_));
   unique<context> made = context::create(7);
   EXPECT_EQ(made->kind(), context_kind::plain);
@@ -58,7 +58,7 @@ TEST_F(a_context, that_is_plain_is_created_without_staying_current_and_destroyed
 
 TEST_F(a_context, that_cannot_be_created_is_not_destroyed) {
   target_is_current();
-  EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 7)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 7)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
   EXPECT_EQ(error_of([] { static_cast<void>(context::create(7)); }).code(), CUDA_ERROR_OUT_OF_MEMORY);
 }
 

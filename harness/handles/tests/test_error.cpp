@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors and reports as texts: the original result, the call, the handle, and what to do about it.
 #include "cufault/handles/error.h"
-
 #include "cufault/handles/report.h"
 #include "fixtures.h"
 
@@ -15,7 +14,8 @@ class a_failure : public on_a_mocked_driver {
     driver_double::remove(driver.table().cuGetErrorName);
     driver_double::remove(driver.table().cuGetErrorString);
   }
-  report stream_leaked{{CUDA_ERROR_ILLEGAL_ADDRESS, false, "cuStreamDestroy", 0x57}, "leaked", restoration::no, nullptr};
+  report stream_leaked{
+      {CUDA_ERROR_ILLEGAL_ADDRESS, false, "cuStreamDestroy", 0x57}, "leaked", restoration::no, nullptr};
 };
 
 TEST_F(a_failure, is_raised_with_result_name_description_and_call) {
@@ -74,8 +74,7 @@ TEST_F(a_failure, to_find_a_function_is_told_apart_from_a_driver_that_finds_noth
 
 TEST_F(a_failure, to_find_a_function_is_reported_from_clean_up) {
   const report missing{{CUDA_ERROR_NOT_FOUND, true, "cuStreamDestroy", 0x57}, "leaked", restoration::no, nullptr};
-  EXPECT_STREQ(report_text(missing).text,
-               "cuStreamDestroy(0x57) is not in this driver: NAME_500: text of 500; leaked");
+  EXPECT_STREQ(report_text(missing).text, "cuStreamDestroy(0x57) is not in this driver: NAME_500: text of 500; leaked");
 }
 
 TEST_F(a_failure, is_reported_with_call_handle_result_and_consequence) {
@@ -94,7 +93,8 @@ TEST_F(a_failure, to_restore_a_context_is_reported_with_the_context_that_is_curr
   lost.current = nullptr;
   EXPECT_THAT(report_text(lost).text, HasSubstr("; no context is current now; call Device.set_current()"));
   lost.restoring = restoration::current_unknown;
-  EXPECT_THAT(report_text(lost).text, HasSubstr("; which context is current now is unknown; call Device.set_current()"));
+  EXPECT_THAT(report_text(lost).text,
+              HasSubstr("; which context is current now is unknown; call Device.set_current()"));
 }
 
 TEST_F(a_failure, is_cut_off_where_its_text_is_too_long) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: what a node uses lives as long as the driver may use it, however adding and updating end.
-#include "cufault/handles/graph.h"
-
 #include <map>
 #include <new>
 #include <stdexcept>
 
 #include "cufault/handles/deferred.h"
+#include "cufault/handles/graph.h"
 #include "cufault/handles/scope.h"
 #include "fixtures.h"
 
@@ -35,13 +34,15 @@ class a_graph : public on_a_mocked_driver {
     target_is_current();
     EXPECT_CALL(driver.cuGraphCreate, Call(_, 0U)).WillOnce(DoAll(SetArgPointee<0>(raw_graph), Return(CUDA_SUCCESS)));
     made = graph::create();
-    ON_CALL(driver.cuUserObjectCreate, Call).WillByDefault(
-        [this](CUuserObject* object, void* data, CUhostFn destroy, unsigned, unsigned) {
+    ON_CALL(driver.cuUserObjectCreate, Call)
+        .WillByDefault([this](CUuserObject* object, void* data, CUhostFn destroy, unsigned, unsigned) {
           *object = made_up<CUuserObject>(++last_object);
           holders[*object] = {data, destroy};
           return CUDA_SUCCESS;
         });
-    ON_CALL(driver.cuUserObjectRelease, Call).WillByDefault([this](CUuserObject object, unsigned) { return gone(object); });
+    ON_CALL(driver.cuUserObjectRelease, Call).WillByDefault([this](CUuserObject object, unsigned) {
+      return gone(object);
+    });
     ON_CALL(driver.cuGraphReleaseUserObject, Call).WillByDefault([this](CUgraph, CUuserObject object, unsigned) {
       return gone(object);
     });
@@ -181,8 +182,7 @@ TEST_F(a_graph, keeps_the_new_owner_and_releases_the_old_one_if_only_the_restora
   EXPECT_CALL(driver.cuGraphNodeSetParams, Call(node, _));
   EXPECT_CALL(driver.cuGraphReleaseUserObject, Call(raw_graph, made_up<CUuserObject>(0x0b1), 1U));
   set_context_restore_fault_for_testing(CUDA_ERROR_INVALID_CONTEXT);
-  const cuda_error error =
-      error_of([&] { made->set_memset(node, {0xd1, 2, 1, 64, 1, 0}, in_target(), one()); });
+  const cuda_error error = error_of([&] { made->set_memset(node, {0xd1, 2, 1, 64, 1, 0}, in_target(), one()); });
   EXPECT_EQ(error.code(), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_THAT(error.what(), HasSubstr("stays done"));
   EXPECT_EQ(alive, 1);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and pools: each allocation is freed once, by the right call, on the right stream, in the right context.
-#include "cufault/handles/memory.h"
-
 #include <thread>
 
+#include "cufault/handles/memory.h"
 #include "cufault/handles/scope.h"
 #include "fixtures.h"
 
@@ -160,9 +159,11 @@ TEST_F(a_buffer, that_failed_to_come_back_to_the_callers_context_is_freed_again_
   EXPECT_CALL(driver.cuCtxSetCurrent, Call(target)).WillRepeatedly(Return(CUDA_SUCCESS));
   EXPECT_CALL(driver.cuMemAlloc, Call(_, 64)).WillOnce(DoAll(SetArgPointee<0>(address), Return(CUDA_SUCCESS)));
   EXPECT_CALL(driver.cuMemFree, Call(address));
-  EXPECT_CALL(driver.cuMemAllocHost, Call(_, 64)).WillOnce(DoAll(SetArgPointee<0>(made_up<void*>(address)), Return(CUDA_SUCCESS)));
+  EXPECT_CALL(driver.cuMemAllocHost, Call(_, 64))
+      .WillOnce(DoAll(SetArgPointee<0>(made_up<void*>(address)), Return(CUDA_SUCCESS)));
   EXPECT_CALL(driver.cuMemFreeHost, Call(made_up<void*>(address)));
-  EXPECT_CALL(driver.cuMemAllocAsync, Call(_, 64, raw_stream)).WillOnce(DoAll(SetArgPointee<0>(address), Return(CUDA_SUCCESS)));
+  EXPECT_CALL(driver.cuMemAllocAsync, Call(_, 64, raw_stream))
+      .WillOnce(DoAll(SetArgPointee<0>(address), Return(CUDA_SUCCESS)));
   EXPECT_CALL(driver.cuMemFreeAsync, Call(address, raw_stream));
   const auto fails = [&](auto allocate) {
     EXPECT_CALL(driver.cuCtxGetCurrent, Call(_))

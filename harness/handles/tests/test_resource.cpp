@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ownership, clean-up and deferral: who destroys, when nothing is destroyed, and how several failures are told.
-#include "cufault/handles/resource.h"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "cufault/handles/deferred.h"
+#include "cufault/handles/resource.h"
 #include "cufault/handles/scope.h"
 #include "fixtures.h"
 

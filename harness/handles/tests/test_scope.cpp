@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scoped-context helpers: order of calls, what is undone, and who wins when two things fail.
-#include "cufault/handles/scope.h"
-
 #include <new>
 
+#include "cufault/handles/scope.h"
 #include "fixtures.h"
 
 namespace cufault::handles {
@@ -371,28 +370,29 @@ TEST_F(a_scoped_context, stays_as_it_is_if_setting_it_for_good_fails) {
 TEST_F(a_scoped_context, is_created_and_popped) {
   const auto created = reinterpret_cast<CUcontext>(0xc0);
   current_is(callers);
-  EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 0)).WillOnce(DoAll(SetArgPointee<0>(created), Return(CUDA_SUCCESS)));
+  EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 0))
+      .WillOnce(DoAll(SetArgPointee<0>(created), Return(CUDA_SUCCESS)));
   EXPECT_CALL(driver.cuCtxPopCurrent, Call(_));
   EXPECT_EQ(create_context_unpushed(0, 0), created);
 }
 
 TEST_F(a_scoped_context, is_not_popped_if_creating_it_fails) {
   current_is(callers);
-  EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
   current_is(callers);
   EXPECT_THROW(static_cast<void>(create_context_unpushed(0, 0)), cuda_error);
 }
 
 TEST_F(a_scoped_context, is_not_popped_if_creating_it_fails_and_what_is_current_is_unknown) {
   current_is(callers);
-  EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
   current_is_unknown(CUDA_ERROR_UNKNOWN);
   EXPECT_THROW(static_cast<void>(create_context_unpushed(0, 0)), cuda_error);
 }
 
 TEST_F(a_scoped_context, is_popped_if_creating_it_pushes_and_answers_an_error) {
   current_is(callers);
-  EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
   current_is(target);
   EXPECT_CALL(driver.cuCtxPopCurrent, Call(_));
   EXPECT_THROW(static_cast<void>(create_context_unpushed(0, 0)), cuda_error);
@@ -401,7 +401,7 @@ TEST_F(a_scoped_context, is_popped_if_creating_it_pushes_and_answers_an_error) {
 
 TEST_F(a_scoped_context, reports_if_the_pop_after_a_failed_creation_fails_too) {
   current_is(callers);
-  EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 0)).WillOnce(Return(CUDA_ERROR_OUT_OF_MEMORY));
   current_is(target);
   EXPECT_CALL(driver.cuCtxPopCurrent, Call(_)).WillOnce(Return(CUDA_ERROR_INVALID_CONTEXT));
   current_is(target);
@@ -414,7 +414,8 @@ TEST_F(a_scoped_context, is_destroyed_again_if_it_cannot_be_popped) {
   const auto created = reinterpret_cast<CUcontext>(0xc0);
   for (const CUresult undo : {CUDA_SUCCESS, CUDA_ERROR_UNKNOWN}) {
     current_is(callers);
-    EXPECT_CALL(driver.cuCtxCreate, Call(_, 0U, 0)).WillOnce(DoAll(SetArgPointee<0>(created), Return(CUDA_SUCCESS)));
+    EXPECT_CALL(driver.cuCtxCreate, Call(_, nullptr, 0U, 0))
+        .WillOnce(DoAll(SetArgPointee<0>(created), Return(CUDA_SUCCESS)));
     EXPECT_CALL(driver.cuCtxPopCurrent, Call(_)).WillOnce(Return(CUDA_ERROR_INVALID_CONTEXT));
     EXPECT_CALL(driver.cuCtxDestroy, Call(created)).WillOnce(Return(undo));
     current_is(callers);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and events: created in their context, destroyed once, borrowed ones never.
-#include "cufault/handles/stream.h"
-
 #include "cufault/handles/scope.h"
+#include "cufault/handles/stream.h"
 #include "fixtures.h"
 
 namespace cufault::handles {

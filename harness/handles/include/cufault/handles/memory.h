@@ -73,8 +73,8 @@ class buffer final : public resource {
   std::size_t size_;
 };
 
-// Frees memory that no buffer owns; throws what fails (P25). `on` and `in` are for cuMemFreeAsync: a default stream means
-// that of `in`.
+// Frees memory that no buffer owns; throws what fails (P25). `on` and `in` are for cuMemFreeAsync: a default stream
+// means that of `in`.
 void free_now(free_call how, CUdeviceptr address, view<stream> on, CUcontext in);
 
 }  // namespace cufault::handles
