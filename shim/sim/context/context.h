@@ -37,12 +37,19 @@ struct Context : Object, std::enable_shared_from_this<Context> {
   [[nodiscard]] std::shared_ptr<Stream> legacy_stream();
   [[nodiscard]] std::shared_ptr<Stream> thread_stream(std::uint64_t thread);
 
+  // The context whose memory and modules are used: a green context shares those of the primary context.
+  [[nodiscard]] std::shared_ptr<Context> base() { return parent != nullptr ? parent : shared_from_this(); }
+
   [[nodiscard]] CUcontext handle() const noexcept { return static_cast<CUcontext>(self); }
 
   Device& device;
   const bool primary;
   const std::uint64_t id;
   void* self = nullptr;
+  // Of a green context: what it is a part of, its own handle, and how much of the device it has.
+  std::shared_ptr<Context> parent;
+  void* green = nullptr;
+  unsigned multiprocessors = 0;
   bool active = false;
   unsigned life = 0;
   unsigned flags = 0;

@@ -43,7 +43,7 @@ CUresult CUDAAPI cuCtxGetFlags(unsigned int* flags) {
   return api(__func__, kPlain, [&](Call& call) {
     require(flags != nullptr);
     const auto& context = call.current();
-    *flags = context->flags | (context->primary ? unsigned{CU_CTX_MAP_HOST} : 0u);
+    *flags = context->flags | (context->primary || context->parent != nullptr ? unsigned{CU_CTX_MAP_HOST} : 0u);
   });
 }
 

@@ -29,7 +29,7 @@ CUresult record_with(const char* symbol, CUevent handle, CUstream stream_handle,
     require((flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)) == 0);
     const auto stream = stream_of(call, stream_handle);
     const auto event = usable(call, handle);
-    require(event->context == stream->context, CUDA_ERROR_INVALID_HANDLE);
+    require(event->context->base() == stream->context->base(), CUDA_ERROR_INVALID_HANDLE);
     refuse_implicit(call, *stream);
     if (!capturing(*stream)) {
       event->captured.reset();

@@ -30,7 +30,7 @@ std::size_t reach(const Extent& extent, std::size_t pitch, std::size_t slice) {
   return (extent.depth - 1) * slice + (extent.height - 1) * pitch + extent.width;
 }
 
-Place in_memory(const Call& call, CUdeviceptr address, End end, std::size_t length) {
+Place in_memory(const Call& call, CUdeviceptr address, End end, std::size_t length, bool write) {
   require(address != 0);
   const auto allocation = call.driver.memory.find(address);
   const void* pointer = reinterpret_cast<const void*>(address);
@@ -45,11 +45,13 @@ Place in_memory(const Call& call, CUdeviceptr address, End end, std::size_t leng
     call.misuse(CUFAULT_MISUSE_OUT_OF_BOUNDS, pointer, std::to_string(length) + " bytes reach beyond the allocation's end");
     refuse(CUDA_ERROR_INVALID_VALUE);
   }
+  // Recorded (vmm_write_read_only): refused at once, not a fault.
+  require(allocation->access != CU_MEM_ACCESS_FLAGS_PROT_NONE && (!write || allocation->access != CU_MEM_ACCESS_FLAGS_PROT_READ));
   return {allocation->bytes(address), 0, 0, allocation};
 }
 
 Place resolve(const Call& call, CUmemorytype type, CUdeviceptr device, const void* host, CUarray array, std::size_t x,
-              std::size_t y, std::size_t z, std::size_t pitch, std::size_t height, const Extent& extent) {
+              std::size_t y, std::size_t z, std::size_t pitch, std::size_t height, const Extent& extent, bool write) {
   if (type == CU_MEMORYTYPE_ARRAY) {
     const auto target = call.use<Array>(array, CUDA_ERROR_INVALID_VALUE);
     require(x + extent.width <= target->pitch && y + extent.height <= target->rows() && z + extent.depth <= target->slices());
@@ -66,7 +68,7 @@ Place resolve(const Call& call, CUmemorytype type, CUdeviceptr device, const voi
   const CUdeviceptr base = type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : device;
   const End end = type == CU_MEMORYTYPE_HOST ? End::host : type == CU_MEMORYTYPE_DEVICE ? End::device : End::any;
   require(base != 0);
-  Place place = in_memory(call, base + z * slice + y * pitch + x, end, reach(extent, pitch, slice));
+  Place place = in_memory(call, base + z * slice + y * pitch + x, end, reach(extent, pitch, slice), write);
   place.pitch = pitch;
   place.slice = slice;
   return place;
@@ -77,7 +79,7 @@ Place resolve(const Call& call, CUmemorytype type, CUdeviceptr device, const voi
 std::function<void()> plan_copy(const Call& call, CUdeviceptr to, End to_end, CUdeviceptr from, End from_end,
                                 std::size_t size) {
   if (size == 0) return {};
-  const Place target = in_memory(call, to, to_end, size), source = in_memory(call, from, from_end, size);
+  const Place target = in_memory(call, to, to_end, size, true), source = in_memory(call, from, from_end, size, false);
   return [target, source, size] { std::memmove(target.bytes, source.bytes, size); };
 }
 
@@ -85,9 +87,9 @@ std::function<void()> plan_copy(const Call& call, const CUDA_MEMCPY3D& copy) {
   const Extent extent{copy.WidthInBytes, copy.Height, copy.Depth};
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return {};
   const Place source = resolve(call, copy.srcMemoryType, copy.srcDevice, copy.srcHost, copy.srcArray, copy.srcXInBytes,
-                               copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight, extent);
+                               copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight, extent, false);
   const Place target = resolve(call, copy.dstMemoryType, copy.dstDevice, copy.dstHost, copy.dstArray, copy.dstXInBytes,
-                               copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight, extent);
+                               copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight, extent, true);
   return [source, target, extent] {
     for (std::size_t z = 0; z < extent.depth; ++z)
       for (std::size_t y = 0; y < extent.height; ++y)
@@ -103,7 +105,7 @@ std::function<void()> plan_set(const Call& call, const CUDA_MEMSET_NODE_PARAMS& 
   const Extent extent{set.width * set.elementSize, set.height, 1};
   require(set.dst % set.elementSize == 0);
   if (set.height > 1) require(set.pitch >= extent.width && set.pitch % set.elementSize == 0);
-  const Place target = in_memory(call, set.dst, End::device, reach(extent, set.pitch, 0));
+  const Place target = in_memory(call, set.dst, End::device, reach(extent, set.pitch, 0), true);
   return [target, set] {
     unsigned char pattern[4];
     std::memcpy(pattern, &set.value, sizeof pattern);

@@ -28,7 +28,7 @@ CUdeviceptr allocate(Call& call, const std::shared_ptr<Context>& context, std::s
 
 CUresult host_allocate(const char* symbol, void** out, size_t size, unsigned flags) {
   return api(symbol, kFaults, [&](Call& call) {
-    const auto& context = call.current();
+    const auto context = call.current()->base();
     require(out != nullptr && (flags & ~kHostFlags) == 0);
     refuse_unsafe(call);
     *out = nullptr;
@@ -66,7 +66,7 @@ CUresult CUDAAPI cuMemGetInfo(size_t* free, size_t* total) {
 
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr* out, size_t size) {
   return api(__func__, kFaults, [&](Call& call) {
-    const auto context = call.current();
+    const auto context = call.current()->base();
     require(out != nullptr);
     *out = 0;
     require(size != 0);
@@ -76,7 +76,7 @@ CUresult CUDAAPI cuMemAlloc(CUdeviceptr* out, size_t size) {
 
 CUresult CUDAAPI cuMemAllocPitch(CUdeviceptr* out, size_t* pitch, size_t width, size_t height, unsigned int element) {
   return api(__func__, kFaults, [&](Call& call) {
-    const auto context = call.current();
+    const auto context = call.current()->base();
     require(out != nullptr && pitch != nullptr && width != 0 && height != 0);
     require(element == 4 || element == 8 || element == 16);
     constexpr std::size_t kPitch = 512;  // recorded: alloc_alignment
@@ -152,7 +152,7 @@ CUresult CUDAAPI cuMemHostGetFlags(unsigned int* flags, void* pointer) {
 
 CUresult CUDAAPI cuMemHostRegister(void* pointer, size_t size, unsigned int flags) {
   return api(__func__, kFaults, [&](Call& call) {
-    const auto& context = call.current();
+    const auto context = call.current()->base();
     require(pointer != nullptr && size != 0 && (flags & ~kRegisterFlags) == 0);
     refuse_unsafe(call);
     const auto address = reinterpret_cast<CUdeviceptr>(pointer);
@@ -171,14 +171,15 @@ CUresult CUDAAPI cuMemHostUnregister(void* pointer) {
     require(pointer != nullptr);
     const auto address = reinterpret_cast<CUdeviceptr>(pointer);
     const auto allocation = call.driver.memory.at(address);
-    require(allocation != nullptr && allocation->kind == MemoryKind::registered, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    require(allocation != nullptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    require(allocation->kind == MemoryKind::registered);  // recorded (vmm_range_rows)
     call.driver.memory.remove(address);
   });
 }
 
 CUresult CUDAAPI cuMemAllocManaged(CUdeviceptr* out, size_t size, unsigned int flags) {
   return api(__func__, kFaults, [&](Call& call) {
-    const auto context = call.current();
+    const auto context = call.current()->base();
     require(out != nullptr && size != 0 && (flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST));
     refuse_unsafe(call);
     auto allocation = call.driver.memory.make(context->device, context, size, MemoryKind::managed);

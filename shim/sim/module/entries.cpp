@@ -17,7 +17,7 @@ using namespace cufault::sim;
 namespace {
 
 void load(Call& call, CUmodule* out, const void* image, const JitOptions& options) {
-  const auto context = call.current();
+  const auto context = call.current()->base();
   std::string log;
   try {
     *out = make_module(call, context, read_image(image, log))->handle;

@@ -124,7 +124,7 @@ std::shared_ptr<Function> function_of(Call& call, CUfunction handle) {
   const Found found = call.driver.handles->find(handle);
   if (found.state == HandleState::live && found.kind == Kind::kernel) {
     const auto* kernel = static_cast<const Kernel*>(found.object);
-    const auto function = module_in(call, *kernel->library, call.current())->function(call.driver, kernel->kernel->name.c_str());
+    const auto function = module_in(call, *kernel->library, call.current()->base())->function(call.driver, kernel->kernel->name.c_str());
     function->attributes.max_dynamic_shared = kernel->attributes.max_dynamic_shared;
     return function;
   }

@@ -24,7 +24,7 @@ std::shared_ptr<Stream> stream_for(Call& call, const Function& function, CUstrea
     if (handle == nullptr || handle == CU_STREAM_LEGACY) return own->legacy_stream();
   }
   auto stream = stream_of(call, handle);
-  require(stream->context == own, CUDA_ERROR_INVALID_HANDLE);
+  require(stream->context->base() == own->base(), CUDA_ERROR_INVALID_HANDLE);
   return stream;
 }
 

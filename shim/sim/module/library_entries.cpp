@@ -93,14 +93,14 @@ CUresult CUDAAPI cuLibraryEnumerateKernels(CUkernel* out, unsigned int count, CU
 CUresult CUDAAPI cuLibraryGetModule(CUmodule* out, CUlibrary handle) {
   return api(__func__, kFaults, [&](Call& call) {
     require(out != nullptr);
-    *out = module_in(call, *call.use<Library>(handle), call.current())->handle;
+    *out = module_in(call, *call.use<Library>(handle), call.current()->base())->handle;
   });
 }
 
 CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* address, size_t* size, CUlibrary handle, const char* name) {
   return api(__func__, kFaults, [&](Call& call) {
     require((address != nullptr || size != nullptr) && name != nullptr);
-    const auto module = module_in(call, *call.use<Library>(handle), call.current());
+    const auto module = module_in(call, *call.use<Library>(handle), call.current()->base());
     const auto at = module->globals.find(std::string_view(name));
     require(at != module->globals.end(), CUDA_ERROR_NOT_FOUND);
     if (address != nullptr) *address = at->second->base;
@@ -111,7 +111,7 @@ CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr* address, size_t* size, CUlibrar
 CUresult CUDAAPI cuLibraryGetManaged(CUdeviceptr* address, size_t* size, CUlibrary handle, const char* name) {
   return api(__func__, kFaults, [&](Call& call) {
     require((address != nullptr || size != nullptr) && name != nullptr);
-    const auto module = module_in(call, *call.use<Library>(handle), call.current());
+    const auto module = module_in(call, *call.use<Library>(handle), call.current()->base());
     const auto& globals = module->image->globals;
     const auto at = std::find_if(globals.begin(), globals.end(), [&](const GlobalImage& g) { return g.name == name && g.managed; });
     require(at != globals.end(), CUDA_ERROR_NOT_FOUND);
@@ -133,7 +133,7 @@ CUresult CUDAAPI cuKernelGetFunction(CUfunction* out, CUkernel handle) {
   return api(__func__, kFaults, [&](Call& call) {
     require(out != nullptr);
     const auto kernel = call.use<Kernel>(handle);
-    *out = module_in(call, *kernel->library, call.current())->function(call.driver, kernel->kernel->name.c_str())->handle;
+    *out = module_in(call, *kernel->library, call.current()->base())->function(call.driver, kernel->kernel->name.c_str())->handle;
   });
 }
 
