@@ -18,13 +18,33 @@ using choices = std::vector<std::size_t>;
 
 std::string_view function_of(const run& of, std::size_t failed) { return of.call(of.failures[failed]).function(); }
 
-// Of the choices, those whose function the text names; all of them where it names none of theirs.
+// The text names a function that ends objects of a kind, and the failure's step is about such an object: it tells of
+// the clean-up that the failed call was part of.
+bool is_about_object_of_step(const run& of, std::size_t failed, std::string_view text) {
+  const step* in = of.step_of(of.failures[failed]);
+  if (in == nullptr || in->object.empty()) return false;
+  const std::vector<const object*> things = of.book.named(in->object);
+  for (const api::symbol* named : functions_named_in(text)) {
+    for (const api::role& role : named->roles) {
+      if (role.what != api::verb::destroys && role.what != api::verb::releases) continue;
+      const bool fits =
+          std::any_of(things.begin(), things.end(), [&role](const object* thing) { return thing->kind == role.kind; });
+      if (fits) return true;
+    }
+  }
+  return false;
+}
+
+// Of the choices, those whose function the text names; else those of whose step it tells; else all of them.
 choices narrowed_by_function(const run& of, std::string_view text, const choices& among) {
   choices named;
+  choices told_of;
   for (const std::size_t failed : among) {
     if (names_function(text, function_of(of, failed))) named.push_back(failed);
+    if (is_about_object_of_step(of, failed, text)) told_of.push_back(failed);
   }
-  return named.empty() ? among : named;
+  if (!named.empty()) return named;
+  return told_of.empty() ? among : told_of;
 }
 
 bool is_object_of(const run& of, std::size_t failed, std::string_view text) {

@@ -21,6 +21,9 @@ enum class treatment : std::uint8_t { violation, hazard, off };
 
 enum class close_way : std::uint8_t { raises, reports, either };
 
+// How a failure that came after the raised one shows: as a report of its own, or as a note of the exception.
+enum class beside_way : std::uint8_t { report, note, either };
+
 struct rule_info {
   std::string_view id;
   author by;
@@ -44,6 +47,7 @@ struct profile {
   std::string report_base;
   std::vector<std::string> recovery;
   close_way close;
+  beside_way beside;
   std::vector<expected_answer> expected;
 
   // How a problem of that rule counts that `by` states.

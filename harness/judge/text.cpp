@@ -114,6 +114,16 @@ bool names_function(std::string_view text, std::string_view function) {
   });
 }
 
+std::vector<const api::symbol*> functions_named_in(std::string_view text) {
+  std::vector<const api::symbol*> found;
+  any_word(text, [&found](std::string_view, std::string_view word) {
+    if (!word.starts_with("cu")) return false;
+    if (const api::symbol* entry = api::find_symbol(word); entry != nullptr) found.push_back(entry);
+    return false;
+  });
+  return found;
+}
+
 bool has_number(std::string_view text, std::uint64_t value) {
   return any_word(text, [value](std::string_view, std::string_view word) { return is_number(word, value); });
 }

@@ -23,6 +23,9 @@ namespace cufault::judge {
 // The text has that name as a function's: alone, or with a suffix "_v2", "_ptsz" of one of its ABI variants.
 [[nodiscard]] bool names_function(std::string_view text, std::string_view function);
 
+// An entry point of each driver function that the text names.
+[[nodiscard]] std::vector<const api::symbol*> functions_named_in(std::string_view text);
+
 // The text has the number, written decimal or "0x..." and not part of a longer word.
 [[nodiscard]] bool has_number(std::string_view text, std::uint64_t value);
 

@@ -14,8 +14,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 AUTHORS = ("R", "M", "U")
 TREATMENTS = ("violation", "hazard", "off")
 CLOSE = ("raises", "reports", "either")
+BESIDE = ("report", "note", "either")
 RULE_KEYS = {"by", "title", "text", "shown"}
-PROFILE_KEYS = {"format", "profile", "extends", "means", "counts", "rules", "report", "recovery", "close", "expected"}
+PROFILE_KEYS = {"format", "profile", "extends", "means", "counts", "rules", "report", "recovery", "close", "beside",
+                "expected"}
 
 
 class PolicyError(Exception):
@@ -55,6 +57,7 @@ def read_profile(path: Path, rules: list[dict[str, Any]]) -> dict[str, Any]:
     for treatment in [*data["counts"].values(), *by_rule.values()]:
         _check(treatment in TREATMENTS, path, f"'{treatment}' is none of {TREATMENTS}")
     _check(data["close"] in CLOSE, path, f"'close' is one of {CLOSE}")
+    _check(data["beside"] in BESIDE, path, f"'beside' is one of {BESIDE}")
     for entry in data["expected"]:
         _check(set(entry) == {"functions", "codes", "why"}, path, "an expected answer needs functions, codes, why")
     return {**data, "rules": by_rule}

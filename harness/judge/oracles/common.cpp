@@ -8,10 +8,11 @@ namespace cufault::judge {
 
 std::span<const oracle> all_oracles() {
   static constexpr oracle table[] = {
-      {"P01", oracles::p01}, {"P02", oracles::p02}, {"P04", oracles::p04}, {"P05", oracles::p05},
-      {"P08", oracles::p08}, {"P09", oracles::p09}, {"P12", oracles::p12}, {"P15", oracles::p15},
-      {"P16", oracles::p16}, {"P17", oracles::p17}, {"P18", oracles::p18}, {"P20", oracles::p20},
-      {"P21", oracles::p21}, {"P24", oracles::p24}, {"P25", oracles::p25}, {"P26", oracles::p26},
+      {"P01", oracles::p01}, {"P02", oracles::p02}, {"P03", oracles::p03}, {"P04", oracles::p04}, {"P05", oracles::p05},
+      {"P06", oracles::p06}, {"P07", oracles::p07}, {"P08", oracles::p08}, {"P09", oracles::p09}, {"P10", oracles::p10},
+      {"P11", oracles::p11}, {"P12", oracles::p12}, {"P13", oracles::p13}, {"P14", oracles::p14}, {"P15", oracles::p15},
+      {"P16", oracles::p16}, {"P17", oracles::p17}, {"P18", oracles::p18}, {"P20", oracles::p20}, {"P21", oracles::p21},
+      {"P22", oracles::p22}, {"P24", oracles::p24}, {"P25", oracles::p25}, {"P26", oracles::p26}, {"P29", oracles::p29},
   };
   return table;
 }
@@ -54,6 +55,30 @@ std::vector<const object*> left_over(const run& of, std::size_t in_step) {
     found.push_back(&thing);
   }
   return found;
+}
+
+void require_beside(const run& of, const failure& failed, finder& found) {
+  constexpr int deinitialized = 4;
+  const event& call = of.call(failed);
+  if (failed.channels.empty()) {
+    if (failed.code == deinitialized) return;
+    if (of.showed.program_filters_warnings(call.pid)) {
+      found.doubt("the program's own warning filter may have hidden the report of " + call.name);
+    } else {
+      found.violated("the failure of " + call.name + " does not show beside the exception", {of_call(of, failed)},
+                     settled_ns(of, failed));
+    }
+    return;
+  }
+  for (const channel_use& use : failed.channels) {
+    const bool note = use.what == channel_use::kind::exception;
+    const bool right =
+        note ? of.by->beside != beside_way::report : of.is_report(use) && of.by->beside != beside_way::note;
+    if (right) continue;
+    found.violated("the failure of " + call.name + " shows beside the exception as " + of_channel(of, use).what +
+                       (note ? " text" : ""),
+                   {of_call(of, failed), of_channel(of, use)}, settled_ns(of, failed));
+  }
 }
 
 }  // namespace oracles

@@ -9,20 +9,29 @@ namespace cufault::judge::oracles {
 
 finding p01(const run& of);
 finding p02(const run& of);
+finding p03(const run& of);
 finding p04(const run& of);
 finding p05(const run& of);
+finding p06(const run& of);
+finding p07(const run& of);
 finding p08(const run& of);
 finding p09(const run& of);
+finding p10(const run& of);
+finding p11(const run& of);
 finding p12(const run& of);
+finding p13(const run& of);
+finding p14(const run& of);
 finding p15(const run& of);
 finding p16(const run& of);
 finding p17(const run& of);
 finding p18(const run& of);
 finding p20(const run& of);
 finding p21(const run& of);
+finding p22(const run& of);
 finding p24(const run& of);
 finding p25(const run& of);
 finding p26(const run& of);
+finding p29(const run& of);
 
 // What several of them ask.
 
@@ -36,5 +45,9 @@ finding p26(const run& of);
 // Objects that somebody has to end, made in that step, and alive after `end_of_handling`. Retentions of primary
 // contexts are left out: libraries keep them for the life of the process.
 [[nodiscard]] std::vector<const object*> left_over(const run& of, std::size_t in_step);
+
+// A failure that came after the one that is raised shows beside it, in the way that the profile asks for: a report, or
+// a note of the exception. DEINITIALIZED may show nowhere.
+void require_beside(const run& of, const failure& failed, finder& found);
 
 }  // namespace cufault::judge::oracles
