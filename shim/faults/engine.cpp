@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int32_t deinitialized = 4;
 constexpr std::int32_t not_found = 500;
+constexpr std::size_t most_stacks = std::size_t{1} << 16;
 
 // SplitMix64 over (seed, ordinal): the same call of the same rule always draws the same number, on any thread.
 double draw(std::uint64_t seed, std::uint64_t ordinal) noexcept {
@@ -50,7 +51,8 @@ bool engine::start(const plan &plan) noexcept {
   rules_ = process::map_array<rule_state>(plan.rule_count());
   first_ = process::map_array<std::uint32_t>(api::symbol_count + 1);
   list_ = process::map_array<std::uint32_t>(listed);
-  if (rules_ == nullptr || first_ == nullptr || list_ == nullptr || !handles_.start(plan)) return false;
+  needs_stack_ = process::map_array<bool>(api::symbol_count);
+  if (needs_stack_ == nullptr || rules_ == nullptr || first_ == nullptr || list_ == nullptr || !handles_.start(plan)) return false;
 
   // Counted, then filled in plan order, so that each symbol's run is in plan order too. A symbol listed twice in one
   // rule counts once.
@@ -73,6 +75,13 @@ bool engine::start(const plan &plan) noexcept {
       }
     });
   }
+  for (std::uint32_t rule = 0; rule < plan.rule_count(); ++rule) {
+    if (plan.rule(rule).unique_stack == 0) continue;
+    by_stack_ = true;
+    rules_[rule].seen = process::map_array<std::atomic<std::uint64_t>>(most_stacks);
+    if (rules_[rule].seen == nullptr) return false;
+    each_symbol(rule, [&](std::uint32_t symbol) { needs_stack_[symbol] = true; });
+  }
   process::unmap_pages(filled, api::symbol_count * sizeof(std::uint32_t));
   return true;
 }
@@ -83,6 +92,7 @@ void engine::reset() noexcept {
     rules_[i].fired.store(0, std::memory_order_relaxed);
     rules_[i].drawn.store(0, std::memory_order_relaxed);
     rules_[i].disarmed.store(false, std::memory_order_relaxed);
+    for (std::size_t at = 0; rules_[i].seen != nullptr && at < most_stacks; ++at) rules_[i].seen[at].store(0, std::memory_order_relaxed);
   }
   state_.reset();
   handles_.reset();
@@ -181,7 +191,19 @@ bool engine::matches(std::uint32_t rule, const call_facts &call, const thread_st
   if (of.context_ordinal != 0 && contexts_.ordinal(current) != of.context_ordinal) return false;
   if (of.device_plus_1 != 0 && contexts_.device_plus_1(current) != of.device_plus_1) return false;
   if (!matches_handle(rule, call) || !matches_thread(of, thread)) return false;
-  return of.module == 0 || process::in_module(call.caller, plan_->string(of.module));
+  if (of.module != 0 && !process::in_module(call.caller, plan_->string(of.module))) return false;
+  return of.unique_stack == 0 || first_of_stack(rule, call.stack);
+}
+
+// A table that is full knows every stack: then the rule fires no more, rather than twice for one.
+bool engine::first_of_stack(std::uint32_t rule, std::uint64_t stack) noexcept {
+  std::atomic<std::uint64_t> *const seen = rules_[rule].seen;
+  for (std::size_t tried = 0; tried < most_stacks; ++tried) {
+    std::uint64_t there = 0;
+    if (seen[(stack + tried) % most_stacks].compare_exchange_strong(there, stack, std::memory_order_relaxed)) return true;
+    if (there == stack) return false;
+  }
+  return false;
 }
 
 // Positions are a function of the ordinal alone, so "exactly the 1000th" holds whatever threads do. With a probability,

@@ -31,7 +31,8 @@ struct call_facts {
   std::uint32_t symbol;
   const std::uint64_t *args;
   bool nested;
-  const void *caller; /* the application's return address */
+  const void *caller;  /* the application's return address */
+  std::uint64_t stack; /* stands for the whole stack; only where needs_stack says so */
 };
 
 struct decision {
@@ -53,6 +54,8 @@ class engine {
   /* In a forked child: every count starts again, nothing is faulted, nothing is bound. The open step stays open. */
   void reset() noexcept;
 
+  /* Whether a rule over that symbol tells stacks apart. */
+  [[nodiscard]] bool needs_stack(std::uint32_t symbol) const noexcept { return by_stack_ && needs_stack_[symbol]; }
   [[nodiscard]] decision decide(const call_facts &call, thread_state &thread) noexcept;
 
   /* The driver carried the call out. `bound(name index, kind, handle)` is called for each name that now stands for a new object. */
@@ -83,11 +86,13 @@ class engine {
     std::atomic<std::uint64_t> fired;
     std::atomic<std::uint64_t> drawn;
     std::atomic<bool> disarmed;
+    std::atomic<std::uint64_t> *seen; /* stacks, if each is to fire once */
   };
 
   [[nodiscard]] bool matches(std::uint32_t rule, const call_facts &call, const thread_state &thread, switch_role role) noexcept;
   [[nodiscard]] bool matches_thread(const cufault_plan_rule &rule, const thread_state &thread) const noexcept;
   [[nodiscard]] bool matches_handle(std::uint32_t rule, const call_facts &call) const noexcept;
+  [[nodiscard]] bool first_of_stack(std::uint32_t rule, std::uint64_t stack) noexcept;
   [[nodiscard]] bool due(std::uint32_t rule, std::uint64_t ordinal) noexcept;
   void apply(std::uint32_t rule, std::uint64_t ordinal, decision &decision) noexcept;
   [[nodiscard]] switch_role classify(const call_facts &call, thread_state &thread) const noexcept;
@@ -97,6 +102,8 @@ class engine {
   rule_state *rules_ = nullptr;
   std::uint32_t *first_ = nullptr; /* per symbol: where its rules begin in list_; one more at the end */
   std::uint32_t *list_ = nullptr;
+  bool *needs_stack_ = nullptr; /* per symbol */
+  bool by_stack_ = false;
   fault_state state_;
   handles handles_;
   context_registry contexts_;

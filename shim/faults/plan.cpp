@@ -76,13 +76,12 @@ bool all_zero(const std::uint32_t (&words)[Count]) noexcept {
 bool check_header(const plan &of, process::message &why) noexcept {
   const cufault_plan_header &header = of.header();
   reader read(of, why);
-  constexpr std::uint32_t flags = CUFAULT_PLAN_TRACE | CUFAULT_PLAN_TRACE_STACKS;
-  if ((header.flags & ~flags) != 0) {
+  if ((header.flags & ~honoured_flags) != 0) {
     (why << "flags ").hex(header.flags) << " are not all known to this build";
     return false;
   }
-  if ((header.flags & ~honoured_flags) != 0) {
-    why << "stacks in the trace are not honoured by this build";
+  if ((header.flags & CUFAULT_PLAN_TRACE_STACKS) != 0 && (header.flags & CUFAULT_PLAN_TRACE) == 0) {
+    why << "flags ask for stacks without a trace to put them in";
     return false;
   }
   if (!known("backend", header.backend, CUFAULT_BACKEND_REAL, CUFAULT_BACKEND_PATH, why)) return false;

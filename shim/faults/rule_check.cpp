@@ -157,10 +157,8 @@ class rule_check {
 
   [[nodiscard]] bool unhonoured() noexcept {
     if (!string("module", rule_.module)) return false;
-    const std::uint32_t by_stack[] = {rule_.native_frame, rule_.python_frame, rule_.unique_stack};
-    for (const std::uint32_t field : by_stack) {
-      if (!require(field == 0, "filters by frame or stack are not honoured by this build")) return false;
-    }
+    if (!within("unique_stack", rule_.unique_stack, 1)) return false;
+    if (!require(rule_.native_frame == 0 && rule_.python_frame == 0, "filters by frame are not honoured by this build")) return false;
     for (const std::uint32_t word : rule_.reserved) {
       if (!require(word == 0, "reserved fields are not zero: it was written for a newer version")) return false;
     }
@@ -173,7 +171,8 @@ class rule_check {
     const bool filtered = rule_.from != 1 || rule_.every != 1 || rule_.limit != 0 || rule_.probability < 1.0 ||
                           rule_.nested != CUFAULT_NESTED_NO || rule_.thread != 0 || rule_.step != 0 || rule_.after_rule != 0 ||
                           rule_.switch_role != 0 || rule_.handle_kind != 0 || rule_.handle_name != 0 ||
-                          rule_.context_ordinal != 0 || rule_.device_plus_1 != 0 || rule_.compare != 0 || rule_.module != 0;
+                          rule_.context_ordinal != 0 || rule_.device_plus_1 != 0 || rule_.compare != 0 || rule_.module != 0 ||
+                          rule_.unique_stack != 0;
     return require(!filtered, "a missing function is missing always: no other trigger can narrow it");
   }
 

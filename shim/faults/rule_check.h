@@ -9,7 +9,7 @@
 
 namespace cufault::faults {
 
-constexpr std::uint32_t honoured_flags = CUFAULT_PLAN_TRACE;
+constexpr std::uint32_t honoured_flags = CUFAULT_PLAN_TRACE | CUFAULT_PLAN_TRACE_STACKS;
 
 /* The plan's parts must lie in bounds. False: `why` begins with the rule's label and says what is wrong with it. */
 [[nodiscard]] bool check_rule(const plan &plan, std::uint32_t index, process::message &why) noexcept;

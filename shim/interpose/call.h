@@ -15,20 +15,26 @@ struct call {
   std::uint32_t symbol;
   std::uint32_t argc; /* 0 for a function that no header declares */
   const std::uint64_t *args;
-  const void *caller; /* the application's return address */
+  const void *frame; /* __builtin_frame_address(0) of the wrapper: what the application called */
 
   thread *by = nullptr;
   cufault_trace_record *record = nullptr;
   std::uint64_t generation = 0; /* of the process that began the call: a host function may fork */
   std::uint64_t context_before = 0;
   std::uint64_t ordinal = 0;
-  std::uint32_t rule = 0; /* index + 1 */
+  std::uint32_t rule = 0;  /* index + 1 */
+  std::uint32_t stack = 0; /* id in stacks.<pid> */
   std::uint32_t flags = 0;
   std::int32_t given = 0; /* the answer, if it is not the driver's */
   bool answered = false;  /* `given` is answered, whatever the driver says */
   bool forwarded = false;
   bool nested = false;
 };
+
+/* Where the application goes on after the call. */
+[[nodiscard]] inline const void *caller_of(const call &call) noexcept {
+  return static_cast<const void *const *>(call.frame)[1];
+}
 
 /* True: forward the call, then finish. False: answer call.given. */
 [[nodiscard]] bool begin_call(call &call) noexcept;

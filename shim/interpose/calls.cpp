@@ -47,6 +47,7 @@ void write_open(call &call, thread &me) noexcept {
   body.rule = call.rule;
   body.ordinal = call.ordinal;
   body.context_before = call.context_before;
+  body.stack = call.stack;
   body.argc = static_cast<std::uint8_t>(call.argc);
   const std::uint32_t kept = call.argc < CUFAULT_TRACE_ARGS ? call.argc : CUFAULT_TRACE_ARGS;
   for (std::uint32_t i = 0; i < kept; ++i) body.args[i] = call.args[i];
@@ -83,6 +84,15 @@ void write_binding(thread &me, std::uint32_t name, api::handle_kind kind, std::u
   the_shim.trace.write_text(me.log, the_shim.faults.open_step(), fields);
 }
 
+// The stack of who called, if anybody asks for it: its hash for the rules, its id for the trace.
+std::uint64_t look_at_stack(call &call, thread &me) noexcept {
+  std::uintptr_t addresses[trace::stack_store::deepest];
+  const std::size_t depth = the_shim.unwinder.walk(call.frame, me.stack, addresses, trace::stack_store::deepest);
+  const std::uint64_t hash = process::stack_hash(addresses, depth);
+  if (the_shim.stacks.started()) call.stack = the_shim.stacks.id_of(addresses, depth, hash);
+  return hash;
+}
+
 }  // namespace
 
 bool begin_call(call &call) noexcept {
@@ -91,7 +101,9 @@ bool begin_call(call &call) noexcept {
   const bool nested = me.depth != 0 || me.callbacks != 0;
   me.calls.store(me.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (switches_context(call.symbol)) check_mirror(me);
-  const faults::decision decided = the_shim.faults.decide({call.symbol, call.args, nested, call.caller}, me.faults);
+  const bool asked = the_shim.stacks.started() || the_shim.faults.needs_stack(call.symbol);
+  const std::uint64_t stack = asked ? look_at_stack(call, me) : 0;
+  const faults::decision decided = the_shim.faults.decide({call.symbol, call.args, nested, caller_of(call), stack}, me.faults);
   call.by = &me;
   call.generation = the_shim.generation;
   call.context_before = me.faults.contexts.current();
@@ -119,7 +131,7 @@ std::int32_t finish_call(call &call, std::int32_t real) noexcept {
   if (call.forwarded) {
     --me.depth;
     if (real == 0) {
-      the_shim.faults.observe({call.symbol, call.args, call.nested, call.caller}, me.faults,
+      the_shim.faults.observe({call.symbol, call.args, call.nested, nullptr, 0}, me.faults,
                               [&](std::uint32_t name, api::handle_kind kind, std::uint64_t handle) {
                                 write_binding(me, name, kind, handle);
                               });

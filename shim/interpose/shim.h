@@ -10,6 +10,8 @@
 #include "faults/engine.h"
 #include "process/lifetime.h"
 #include "process/lock.h"
+#include "process/unwind.h"
+#include "trace/stacks.h"
 #include "trace/writer.h"
 
 namespace cufault::interpose {
@@ -29,6 +31,8 @@ struct shim {
   faults::plan plan;
   faults::engine faults;
   trace::writer trace;
+  trace::stack_store stacks;
+  process::unwinder unwinder;
   process::lifetime life;
   /* Taken by the start, by a forked child's renewal and by the opening and closing of steps. */
   process::lock lock;

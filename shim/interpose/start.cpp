@@ -104,6 +104,8 @@ void start_trace(std::uint32_t parent, bool forked) noexcept {
   if (!the_shim.trace.start(the_shim.plan.string(header.run_folder), header.trace_segment_records,
                             header.trace_segments_per_thread, facts, why))
     process::refuse(why.view());
+  if ((header.flags & CUFAULT_PLAN_TRACE_STACKS) != 0 && !the_shim.stacks.start(the_shim.plan.string(header.run_folder), why))
+    process::refuse(why.view());
 }
 
 void publish(const preparation &in) noexcept {
@@ -113,7 +115,8 @@ void publish(const preparation &in) noexcept {
   the_shim.planned = in.file.bytes != nullptr;
   for (std::uint32_t i = 0; i < api::symbol_count; ++i) backend_functions[i] = in.functions[i];
   if (the_shim.planned) {
-    if (!the_shim.life.begin() || !the_shim.faults.start(the_shim.plan)) process::refuse("no memory for the plan's rules");
+    if (!the_shim.life.begin() || !the_shim.unwinder.start() || !the_shim.faults.start(the_shim.plan))
+      process::refuse("no memory for the plan's rules");
     if (the_shim.plan.header().backend == CUFAULT_BACKEND_SIMULATED) attach_simulator();
     remember_addresses(in.functions, reinterpret_cast<void *>(&answer_not_found));
     start_trace(static_cast<std::uint32_t>(::getppid()), false);

@@ -83,6 +83,7 @@ thread &make() noexcept {
   made->faults = {};
   made->faults.ordinal = last_ordinal.fetch_add(1, std::memory_order_relaxed) + 1;
   made->faults.main = tid == static_cast<std::uint32_t>(::getpid());
+  made->stack = {};
   made->depth = 0;
   made->callbacks = 0;
   made->log = {};

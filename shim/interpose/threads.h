@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "faults/engine.h"
+#include "process/unwind.h"
 #include "trace/writer.h"
 
 namespace cufault::interpose {
@@ -18,6 +19,7 @@ namespace cufault::interpose {
 struct thread {
   faults::thread_state faults;
   trace::log log;
+  process::stack_bounds stack;
   std::uint32_t depth;     /* driver calls of this thread under way */
   std::uint32_t callbacks; /* calls of the driver into the application under way, as the simulator reports them */
   std::atomic<std::uint64_t> calls;

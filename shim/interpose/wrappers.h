@@ -38,7 +38,7 @@ struct armed<Symbol, Result(Arguments...)> {
   static Result call(Arguments... arguments) noexcept {
     constexpr bool declared = !std::is_same_v<Result(Arguments...), undeclared>;
     const std::uint64_t words[] = {word_of(arguments)..., 0};
-    interpose::call call{Symbol, declared ? sizeof...(Arguments) : 0, words, __builtin_return_address(0)};
+    interpose::call call{Symbol, declared ? sizeof...(Arguments) : 0, words, __builtin_frame_address(0)};
     Result real{};
     if (begin_call(call)) real = reinterpret_cast<Result (*)(Arguments...)>(backend_functions[Symbol])(arguments...);
     return static_cast<Result>(finish_call(call, static_cast<std::int32_t>(real)));

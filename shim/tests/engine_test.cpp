@@ -33,7 +33,7 @@ class run {
   }
   faults::decision call_on(faults::thread_state &by, const char *symbol, std::vector<std::uint64_t> args = {}, bool nested = false) {
     args.resize(12);
-    const faults::call_facts facts{api::symbol_index(symbol), args.data(), nested, caller};
+    const faults::call_facts facts{api::symbol_index(symbol), args.data(), nested, caller, stack};
     const faults::decision decided = engine.decide(facts, by);
     if (decided.forwarded) engine.observe(facts, by, [&](std::uint32_t name, api::handle_kind, std::uint64_t) { bound.push_back(name); });
     return decided;
@@ -51,6 +51,7 @@ class run {
   faults::engine engine;
   faults::thread_state thread{};
   const void *caller = nullptr;
+  std::uint64_t stack = 0;
   std::vector<std::uint32_t> bound;
 
  private:
@@ -389,6 +390,25 @@ TEST(Module, IsThatOfTheCallersReturnAddress) {
   EXPECT_TRUE(run.call("cuCtxSynchronize").answered);
   run.caller = reinterpret_cast<const void *>(&std::abort);
   EXPECT_FALSE(run.call("cuCtxSynchronize").answered) << "libc";
+}
+
+TEST(UniqueStack, EachStackFiresOnce) {
+  plan_builder plan;
+  cufault_plan_rule rule = plain_rule();
+  rule.unique_stack = 1;
+  rule.limit = 0;
+  plan.add(rule, {"cuCtxSynchronize"});
+  run run(plan);
+  EXPECT_TRUE(run.engine.needs_stack(api::symbol_index("cuCtxSynchronize")));
+  EXPECT_FALSE(run.engine.needs_stack(api::symbol_index("cuInit")));
+  std::vector<std::uint64_t> fired;
+  // The second is on the first one's place in the table.
+  for (const std::uint64_t each : {5u, 5u + (1u << 16), 5u, 5u + (1u << 16), 6u}) {
+    run.stack = each;
+    if (run.call("cuCtxSynchronize").answered) fired.push_back(each);
+  }
+  EXPECT_THAT(fired, ElementsAre(5u, 5u + (1u << 16), 6u));
+  EXPECT_EQ(run.engine.matched(0), 3u);
 }
 
 TEST(Disarmed, ARuleNeitherFiresNorCounts) {

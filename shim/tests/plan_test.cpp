@@ -86,6 +86,7 @@ TEST(Plan, WithAHeaderFieldThatThisBuildDoesNotKnowIsRefused) {
       {"version", [](plan_builder &p) { p.header.header_size = 160; }},
       {"bytes instead", [](plan_builder &p) { p.header.file_size = 9; }},
       {"flags", [](plan_builder &p) { p.header.flags |= 1u << 20; }},
+      {"without a trace", [](plan_builder &p) { p.header.flags = CUFAULT_PLAN_TRACE_STACKS; }},
       {"backend 9", [](plan_builder &p) { p.header.backend = 9; }},
       {"backend 0", [](plan_builder &p) { p.header.backend = 0; }},
       {"backend_path", [](plan_builder &p) { p.header.backend_path = 100000; }},
@@ -156,7 +157,8 @@ TEST(Plan, WithARuleThatCannotBeHonouredIsRefusedByTheRulesName) {
       {"callback", [](cufault_plan_rule &r) { r.callback = 99999; }},
       {"module", [](cufault_plan_rule &r) { r.module = 99999; }},
       {"what effect callback needs", [](cufault_plan_rule &r) { r.effect = CUFAULT_EFFECT_CALLBACK, r.code = 0; }},
-      {"not honoured", [](cufault_plan_rule &r) { r.unique_stack = 1; }},
+      {"not honoured", [](cufault_plan_rule &r) { r.native_frame = 1; }},
+      {"unique_stack 2", [](cufault_plan_rule &r) { r.unique_stack = 2; }},
       {"delay", [](cufault_plan_rule &r) { r.delay_ns = 1; }},
       {"reserved", [](cufault_plan_rule &r) { r.reserved[20] = 1; }},
   };

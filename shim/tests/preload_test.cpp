@@ -22,7 +22,7 @@ cufault_plan_rule nth(std::uint64_t ordinal, std::int32_t code = 700) {
 
 TEST(WithoutAPlan, CallsGoToTheDriverThatTheProcessWouldHaveUsed) {
   program under;
-  under.variables["LD_PRELOAD"] = from_environment("SHIM");
+  under.variables["LD_PRELOAD"] = preload_of_the_shim();
   under.variables["STANDIN"] = from_environment("DRIVER_FOLDER") + "/libcuda.so.1";
   // The folder of the shim comes first, as a launcher arranges it: the shim must not take itself for the driver.
   under.variables["LD_LIBRARY_PATH"] = from_environment("SHIM_FOLDER") + ":" + from_environment("DRIVER_FOLDER");
@@ -35,7 +35,7 @@ TEST(WithoutAPlan, CallsGoToTheDriverThatTheProcessWouldHaveUsed) {
 
 TEST(WithoutAPlan, AndWithoutADriverOneLineSaysSoAndCallsAnswerNoDevice) {
   program under;
-  under.variables["LD_PRELOAD"] = from_environment("SHIM");
+  under.variables["LD_PRELOAD"] = preload_of_the_shim();
   const outcome out = under.run({from_environment("VICTIM"), "init", "sync"});
   EXPECT_EQ(out.status, 0);
   EXPECT_EQ(out.printed("cuInit"), 100);
@@ -46,7 +46,7 @@ TEST(WithoutAPlan, AndWithoutADriverOneLineSaysSoAndCallsAnswerNoDevice) {
 
 TEST(WithoutAPlan, ControlCallsSayThatTheShimIsIdle) {
   program under;
-  under.variables["LD_PRELOAD"] = from_environment("SHIM");
+  under.variables["LD_PRELOAD"] = preload_of_the_shim();
   under.variables["STANDIN"] = from_environment("DRIVER_FOLDER") + "/libcuda.so.1";
   under.variables["LD_LIBRARY_PATH"] = from_environment("DRIVER_FOLDER");
   const outcome out = under.run({from_environment("VICTIM"), "steps"});
@@ -58,7 +58,7 @@ TEST(WithoutAPlan, ControlCallsSayThatTheShimIsIdle) {
 
 TEST(WithoutAPlan, TheToolkitsStubIsPassedOver) {
   program under;
-  under.variables["LD_PRELOAD"] = from_environment("SHIM");
+  under.variables["LD_PRELOAD"] = preload_of_the_shim();
   under.variables["STANDIN"] = from_environment("DRIVER_FOLDER") + "/libcuda.so.1";
   under.variables["LD_LIBRARY_PATH"] = from_environment("STUB_FOLDER") + ":" + from_environment("DRIVER_FOLDER");
   const outcome out = under.run({from_environment("VICTIM"), "init"});
@@ -447,6 +447,55 @@ TEST(Trace, IsReadableUpToTheCallInWhichTheProcessWasKilled) {
   EXPECT_EQ(trace.records.back().raw.state, CUFAULT_RECORD_OPEN);
   EXPECT_EQ(trace.records.back().call().result_given, CUFAULT_NOT_ANSWERED);
   EXPECT_THAT(trace.notes(CUFAULT_NOTE_EXIT), IsEmpty());
+}
+
+TEST(Trace, HoldsEachStackOnceAndWhatItsAddressesNeed) {
+  shim_run run;
+  run.plan.header.flags |= CUFAULT_PLAN_TRACE_STACKS;
+  const outcome out = run.victim({"sync", "sync", "make"});
+  EXPECT_EQ(out.status, 0) << out.err;
+  const run_trace trace = run.trace();
+  const auto syncs = trace.calls("cuCtxSynchronize");
+  ASSERT_THAT(syncs, SizeIs(2));
+  EXPECT_NE(syncs[0].call().stack, 0u);
+  EXPECT_EQ(syncs[0].call().stack, syncs[1].call().stack) << "the same line of the program";
+  EXPECT_NE(trace.calls("cuStreamCreate").at(0).call().stack, syncs[0].call().stack);
+
+  const std::string pid = std::to_string(trace.processes.begin()->first);
+  const std::string stacks = file_bytes(run.folder() / ("stacks." + pid));
+  const auto first = read_at<std::uint64_t>(stacks, sizeof(cufault_stacks_header) + sizeof(cufault_stack_entry));
+  EXPECT_EQ(read_at<cufault_stack_entry>(stacks, sizeof(cufault_stacks_header)).id, 1u);
+  std::ifstream maps(run.folder() / ("maps." + pid));
+  std::string line, module;
+  while (std::getline(maps, line)) {
+    std::uint64_t low = 0, high = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &low, &high) == 2 && first >= low && first < high) module = line;
+  }
+  EXPECT_THAT(module, HasSubstr("/victim")) << "the innermost address is the program's own";
+}
+
+TEST(Trace, OfAForkedChildHasStacksOfItsOwn) {
+  shim_run run;
+  run.plan.header.flags |= CUFAULT_PLAN_TRACE_STACKS;
+  EXPECT_EQ(run.victim({"sync", "fork"}).status, 0);
+  for (const auto &[pid, process] : run.trace().processes) {
+    const auto head = read_at<cufault_stacks_header>(file_bytes(run.folder() / ("stacks." + std::to_string(pid))), 0);
+    EXPECT_GT(head.used, 0u);
+    EXPECT_EQ(head.lost, 0u);
+  }
+}
+
+TEST(Faults, EachStackOnceIsEachLineOfTheProgramOnce) {
+  shim_run run;
+  cufault_plan_rule rule = plain_rule();
+  rule.unique_stack = 1;
+  rule.limit = 0;
+  run.plan.add(rule, {"cuCtxSynchronize"});
+  const outcome out = run.victim({"sync", "sync", "sync", "fork"});
+  EXPECT_EQ(out.printed("cuCtxSynchronize", 1), 700);
+  EXPECT_EQ(out.printed("cuCtxSynchronize", 2), 0);
+  EXPECT_EQ(out.printed("cuCtxSynchronize", 3), 0);
+  EXPECT_EQ(out.printed("child"), 700) << "another line, and a process of its own";
 }
 
 TEST(Trace, SaysWhichDriverStoodBehindTheShim) {

@@ -28,6 +28,12 @@ inline std::string from_environment(const char *name) {
   return value;
 }
 
+/* What LD_PRELOAD says to have the shim loaded. */
+inline std::string preload_of_the_shim() {
+  const std::string runtime = from_environment("SANITIZER_RUNTIME");
+  return (runtime.empty() ? "" : runtime + ":") + from_environment("SHIM");
+}
+
 struct outcome {
   int status = 0; /* exit status, or 128 + signal */
   std::string out;
@@ -91,7 +97,7 @@ class shim_run {
     plan.header.backend_path = plan.string(standin);
     plan.header.run_folder = plan.string(folder_.path().string());
     plan.header.flags = CUFAULT_PLAN_TRACE;
-    under.variables["LD_PRELOAD"] = from_environment("SHIM");
+    under.variables["LD_PRELOAD"] = preload_of_the_shim();
     under.variables["STANDIN"] = standin;
     under.variables["CUFAULT_PLAN"] = plan_file();
   }

@@ -25,7 +25,7 @@ class Switches : public ::testing::Test {
   switch_role call_on(faults::thread_state &thread, const char *symbol, std::uint64_t context, bool succeeds = true) {
     std::uint64_t out = context;
     const std::uint64_t args[12] = {std::string_view(symbol).starts_with("cuCtxCreate") ? reinterpret_cast<std::uint64_t>(&out) : context};
-    const faults::call_facts facts{api::symbol_index(symbol), args, false, nullptr};
+    const faults::call_facts facts{api::symbol_index(symbol), args, false, nullptr, 0};
     const switch_role role = engine_.decide(facts, thread).role;
     if (succeeds) engine_.observe(facts, thread, [](std::uint32_t, api::handle_kind, std::uint64_t) {});
     return role;
