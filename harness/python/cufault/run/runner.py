@@ -72,7 +72,7 @@ def run_cases(cases: Iterable[Case], options: Options, progress: Progress) -> di
 
 def _prepare(out: Path) -> None:
     if out.exists() and any(out.iterdir()) and not (out / "results.json").exists() and not (out / "runs").exists():
-        raise HarnessError(f"{out} holds other files; name an empty folder or one of an earlier run")
+        raise UsageError(f"{out} holds other files; name an empty folder or one of an earlier run")
     shutil.rmtree(out / "runs", ignore_errors=True)
     (out / "results.json").unlink(missing_ok=True)
     (out / "runs").mkdir(parents=True)
