@@ -76,7 +76,7 @@ def test_trace_as_json_goes_where_it_is_told(cufault: Command, stream_program: P
     assert done.status == 0, done.err
     calls = json.loads((tmp_path / "calls.json").read_text())["calls"]
     (destroy,) = [call for call in calls if call["function"] == "cuStreamDestroy"]
-    assert destroy["given"] == "CUDA_SUCCESS"
+    assert destroy["result"] == "CUDA_SUCCESS"
     assert "destroy" in destroy["classes"]
 
 

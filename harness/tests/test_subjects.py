@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import SCENARIOS
 from cufault.launch import choose_driver
-from cufault.run.points import read_trace
+from cufault.run.points import read_calls
 from cufault.run.runner import Options, start
 from cufault.scenario.expand import Case, cases
 from cufault.scenario.load import find, load
@@ -41,7 +41,7 @@ def clean_calls(name: str, options: Options) -> Iterator[Call]:
 def calls_of(case: Case, options: Options) -> list[dict[str, Any]]:
     launched = start(case, options, clean=True)
     assert launched.ended.status == 0, launched.ended.stderr
-    calls: list[dict[str, Any]] = read_trace(launched.folder)["calls"]
+    calls: list[dict[str, Any]] = read_calls(launched.folder)
     shutil.rmtree(launched.folder)
     return calls
 

@@ -234,11 +234,23 @@ def test_no_module_is_imported_that_an_interpreter_does_not_have_anyway(tmp_path
     assert set(with_us.split()) - set(without.split()) <= allowed
 
 
-@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13", "3.14"])
-def test_every_python_from_3_10_on_is_observed(tmp_path: Path, version: str) -> None:
-    python = shutil.which(f"python{version}")
-    if python is None or subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode != 0:
-        pytest.skip(f"python{version} is not installed here")
+def pythons() -> list[str]:
+    """Every Python from 3.10 on that this machine has, this one included."""
+    found = {sys.executable}
+    for minor in range(10, 15):
+        on_path = shutil.which(f"python3.{minor}")
+        others = [*Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"), *([Path(on_path)] if on_path else [])]
+        works = [
+            path
+            for path in others
+            if subprocess.run([path, "-c", ""], check=False, capture_output=True).returncode == 0
+        ]
+        found |= {str(path) for path in works[:1]}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("python", pythons())
+def test_every_python_from_3_10_on_is_observed(tmp_path: Path, python: str) -> None:
     events, stderr = run(
         tmp_path,
         """

@@ -12,7 +12,7 @@ def call(
     symbol: str,
     step: str | None = None,
     classes: tuple[str, ...] = (),
-    switch: str | None = None,
+    switch: str = "none",
     pid: int = 1,
     nested: bool = False,
 ) -> dict[str, Any]:

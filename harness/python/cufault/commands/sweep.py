@@ -18,7 +18,7 @@ from cufault.commands.common import check_profile, driver_option, jobs_option, p
 from cufault.commands.exec_ import request_for_command
 from cufault.errors import EXIT_HARNESS, EXIT_NOT_EXERCISED, EXIT_PASS, EXIT_VIOLATION, HarnessError, UsageError
 from cufault.launch import Driver, Launch, Launched, Limits, choose_driver, launch
-from cufault.run.points import FaultPoint, read_trace, sweep_points
+from cufault.run.points import FaultPoint, read_calls, sweep_points
 from cufault.run.verdict import broken, judge
 
 # What a clean-up meets in practice: shutdown, a context that somebody else destroyed, a kernel's fault.
@@ -116,7 +116,7 @@ class _Sweep:
                 how = launched.ended.signal or f"status {launched.ended.status}"
                 last = (launched.ended.stderr.strip() or (launched.ended.stdout or "").strip()).splitlines()[-5:]
                 raise UsageError(f"the command fails with nothing injected ({how}): {' | '.join(last)}")
-            return sweep_points(read_trace(launched.folder)["calls"])
+            return sweep_points(read_calls(launched.folder))
         finally:
             shutil.rmtree(launched.folder, ignore_errors=True)
 

@@ -13,7 +13,7 @@ from cufault.commands.common import driver_option, say, timeout_option
 from cufault.commands.exec_ import child_status
 from cufault.errors import EXIT_NOT_EXERCISED, EXIT_PASS, HarnessError
 from cufault.launch import Launch, Limits, choose_driver, launch
-from cufault.run.points import read_trace
+from cufault.run.points import read_calls
 
 
 @click.command(
@@ -42,21 +42,21 @@ def command(output: Path | None, as_json: bool, driver: str, timeout: float | No
     try:
         if launched.unloaded is not None:
             raise HarnessError(f"the shim never loaded: {launched.unloaded}")
-        trace = read_trace(launched.folder)
+        calls = read_calls(launched.folder)
     finally:
         shutil.rmtree(launched.folder, ignore_errors=True)
-    text = json.dumps(trace, indent=1) if as_json else "\n".join(lines(trace))
+    text = json.dumps({"format": 1, "calls": calls}, indent=1) if as_json else "\n".join(lines(calls))
     if output is not None:
         output.write_text(text + "\n", encoding="utf-8")
     else:
         click.echo(text, err=True)
-    say(f"{len(trace['calls'])} driver calls")
+    say(f"{len(calls)} driver calls")
     status = child_status(launched)
     if status != 0:
         return status
-    return EXIT_PASS if trace["calls"] else EXIT_NOT_EXERCISED
+    return EXIT_PASS if calls else EXIT_NOT_EXERCISED
 
 
-def lines(trace: dict[str, list[dict[str, object]]]) -> list[str]:
+def lines(calls: list[dict[str, object]]) -> list[str]:
     """One line a call: process, thread, step, call, answer."""
-    return [f"{call['pid']}.{call['thread']} [{call['step'] or '-'}] {call['text']}" for call in trace["calls"]]
+    return [f"{call['pid']}.{call['thread']} [{call['step'] or '-'}] {call['text']}" for call in calls]

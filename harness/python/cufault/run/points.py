@@ -32,15 +32,15 @@ class FaultPoint:
         return f"{self.symbol}{role}#{self.ordinal}"
 
 
-def read_trace(folder: Path) -> dict[str, Any]:
-    """Every call of a recorded run, in order of time. Raises HarnessError if the folder cannot be read."""
+def read_calls(folder: Path) -> list[dict[str, Any]]:
+    """Every call of a recorded run, in order of time (harness/FORMATS.md). Raises HarnessError if it cannot be read."""
     import cufault._judge as _judge
 
     try:
-        found: dict[str, Any] = json.loads(_judge.read_trace(str(folder)))
+        trace = json.loads(_judge.read_trace(str(folder)))
     except (ValueError, OSError) as error:
         raise HarnessError(f"the trace in {folder} cannot be read: {error}") from error
-    return found
+    return [event for event in trace["events"] if event["type"] == "call"]
 
 
 def calls_of_step(calls: Iterable[dict[str, Any]], step: str) -> list[tuple[str, int]]:
@@ -63,8 +63,8 @@ def sweep_points(calls: Iterable[dict[str, Any]]) -> list[FaultPoint]:
         if call["nested"]:
             continue
         process = order.setdefault(call["pid"], len(order))
-        role = call["switch"]
-        key = (call["pid"], call["symbol"], role if role else None)
+        role = None if call["switch"] == "none" else call["switch"]
+        key = (call["pid"], call["symbol"], role)
         counts[key] += 1
         if role is None and "destroy" not in call["classes"] and "free" not in call["classes"]:
             continue

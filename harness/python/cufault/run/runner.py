@@ -22,7 +22,7 @@ from cufault import __version__
 from cufault.errors import HarnessError, UsageError, refusal
 from cufault.launch import Driver, Launch, Launched, Limits, launch
 from cufault.run.outcome import OUTCOMES, exit_status, outcome_of
-from cufault.run.points import calls_of_step, read_trace
+from cufault.run.points import calls_of_step, read_calls
 from cufault.run.verdict import harness_error, judge
 from cufault.scenario.expand import Case, Point, job_of, matrix_text, plan_of
 from cufault.subjects import catalog
@@ -104,9 +104,7 @@ def _at_points(case: Case, options: Options) -> list[Case]:
         return [case]
     launched = start(case, options, clean=True)
     step = next(fault.call_of for fault in case.scenario.faults if fault.call_of is not None)
-    points = [
-        Point(symbol, ordinal, step) for symbol, ordinal in calls_of_step(read_trace(launched.folder)["calls"], step)
-    ]
+    points = [Point(symbol, ordinal, step) for symbol, ordinal in calls_of_step(read_calls(launched.folder), step)]
     shutil.rmtree(launched.folder, ignore_errors=True)
     if not points:
         raise HarnessError(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cufault.errors import Position, ScenarioError, refusal
+from cufault.errors import ScenarioError, refusal
 from cufault.scenario import grammar
 from cufault.scenario.fields import Fields, choice_of, list_of, refuse, table_of, text_of
 from cufault.scenario.grammar import EFFECTS
@@ -243,7 +243,7 @@ class ExpectParser:
         if "category" in fields:
             entry["category"] = fields.text("category")
         if "names" in fields:
-            entry["names"] = [self._text(item) for item in list_of(fields.node("names"), "names", one=True)]
+            self._reported_names(fields, entry)
         if "handle" in fields:
             entry["handle"] = self._names.known(fields.node("handle"), "handle")
         if "count" in fields:
@@ -252,9 +252,16 @@ class ExpectParser:
             refuse(node, "reported: nothing is asked for")
         return entry
 
-    def _text(self, node: Node) -> str:
-        text = text_of(node, "names")
-        for match in _HANDLE.finditer(text):
-            at = Position(node.position.file, node.position.line, node.position.column)
-            self._names.known(Scalar(match[1], match[1], at), "${handle:...}")
-        return text
+    def _reported_names(self, fields: Fields, entry: dict[str, Any]) -> None:
+        """Texts as they are; `${handle:s}` becomes the entry's handle, which the judge compares as a number."""
+        names = []
+        for item in list_of(fields.node("names"), "names", one=True):
+            text = text_of(item, "names")
+            place = _HANDLE.search(text)
+            if place is None:
+                names.append(text)
+                continue
+            if place[0] != text or "handle" in entry or "handle" in fields:
+                refuse(item, "names: `${handle:NAME}` stands alone, and once in a report")
+            entry["handle"] = self._names.known(Scalar(place[1], place[1], item.position), "${handle:...}")
+        entry["names"] = names
