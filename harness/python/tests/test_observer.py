@@ -46,7 +46,7 @@ def test_the_first_line_tells_the_process_and_the_last_that_it_finalizes(tmp_pat
     events, _ = run(tmp_path, "pass")
     assert [event["event"] for event in events] == ["process", "finalizing"]
     head = events[0]
-    assert (head["format"], head["language"], head["subject"], head["warning_filter"]) == (1, "python", None, "program")
+    assert (head["format"], head["language"], head["subject"], head["warning_filter"]) == (1, "python", None, "seen")
     assert head["argv"][-1] == str(tmp_path / "program.py")
     assert events[1]["preloaded"] is False
 
@@ -69,12 +69,47 @@ def test_warnings_are_recorded_also_where_the_program_records_or_replaces_them(t
     """,
     )
     found = named(events, "warning")
-    assert [event["message"] for event in found] == ["shown", "recorded", "replaced"]
+    assert [event["message"] for event in found] == ["shown", "recorded", "replaced", "ignored"]
     assert found[0]["category"] == "Mine"
     assert found[0]["mro"][:2] == ["__main__.Mine", "builtins.RuntimeWarning"]
     assert found[0]["lineno"] == 4
     assert "Mine: shown" in stderr
     assert "Mine: recorded" not in stderr
+
+
+def test_warnings_that_the_programs_filters_hide_are_recorded_all_the_same(tmp_path: Path) -> None:
+    events, stderr = run(
+        tmp_path,
+        """
+        import warnings
+        class Mine(RuntimeWarning): pass
+        warnings.simplefilter("ignore")
+        warnings.warn("simple", Mine)
+        with warnings.catch_warnings():
+            warnings.resetwarnings()
+            warnings.filterwarnings("ignore", message="by text", category=RuntimeWarning)
+            warnings.warn("by text", Mine)
+            warnings.warn("shown after all", Mine)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", category=Mine)
+            try: warnings.warn("raised", Mine)
+            except Mine: pass
+        with warnings.catch_warnings():
+            warnings.filters[:] = [("ignore", None, Warning, "__main__", 0)]
+            warnings.warn("by module", Mine)
+        """,
+    )
+    found = [event["message"] for event in named(events, "warning")]
+    assert found == ["simple", "by text", "shown after all", "by module"]
+    assert stderr.count("Mine:") == 1
+    assert [event["warning_filter"] for event in named(events, "process")] == ["seen"]
+
+
+def test_a_program_that_puts_a_list_of_its_own_in_place_of_the_filters_is_told(tmp_path: Path) -> None:
+    events, _ = run(
+        tmp_path, "import warnings; warnings.warn('x'); warnings.filters = [('ignore', None, Warning, None, 0)]"
+    )
+    assert [event["warning_filter"] for event in named(events, "process")] == ["seen", "program"]
 
 
 def test_an_unraisable_error_is_recorded_under_a_replaced_hook(tmp_path: Path) -> None:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from cufault.commands.common import check_profile, driver_option, jobs_option, profile_option, say, timeout_option
 from cufault.commands.exec_ import request_for_command
@@ -163,18 +161,15 @@ def write_baseline(path: Path, lines: Iterable[str]) -> None:
 
 
 def _report(swept: list[Swept], new: list[str], known: int, gone: frozenset[str]) -> int:
-    table = Table("fault", "effect", "verdict", "violated", box=None)
     reasons: dict[str, str] = {}
     for run in swept:
-        fresh = [line for line in run.violations if line in new]
-        if fresh or run.verdict["verdict"] in ("harness_error", "not_exercised", "inconclusive"):
-            rules = " ".join(line.rsplit(" ", 1)[1] for line in fresh)
-            table.add_row(str(run.point), f"{run.effect}={run.code}", run.verdict["verdict"].replace("_", " "), rules)
+        rules = [line.rsplit(" ", 1)[1] for line in run.violations if line in new]
+        word = run.verdict["verdict"].replace("_", " ")
+        if rules or word in ("harness error", "not exercised", "inconclusive"):
+            click.echo(f"{run.point} {run.effect}={run.code}: {' '.join([word, *rules])}")
         for rule in run.verdict["rules"]:
             if rule["status"] == "violated":
                 reasons.setdefault(rule["rule"], f"{rule['rule']} {rule['title']}: {rule['reason']}")
-    if table.row_count:
-        Console().print(table)
     for rule in sorted({line.rsplit(" ", 1)[1] for line in new}):
         say(reasons[rule])
     words = [run.verdict["verdict"] for run in swept]

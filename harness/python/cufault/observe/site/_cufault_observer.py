@@ -92,19 +92,21 @@ def _write(name: str, keys: dict[str, Any]) -> None:
         _fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         _fd_pid = pid
         if fresh:
-            argv = [str(argument) for argument in getattr(sys, "orig_argv", None) or getattr(sys, "argv", [])]
-            versions = {"python": sys.version.split()[0], **_about["versions"]}
-            head = {
-                "format": 1,
-                "argv": argv,
-                "language": "python",
-                "subject": _about["subject"],
-                "versions": versions,
-                "warning_filter": _about["warning_filter"],
-            }
-            lines = _line("process", pid, head)
+            lines = _line("process", pid, _process())
     lines += _line(name, pid, keys)
     os.write(_fd, lines.encode("utf-8", "replace"))
+
+
+def _process() -> dict[str, Any]:
+    argv = [str(argument) for argument in getattr(sys, "orig_argv", None) or getattr(sys, "argv", [])]
+    return {
+        "format": 1,
+        "argv": argv,
+        "language": "python",
+        "versions": {"python": sys.version.split()[0], **_about["versions"]},
+        "subject": _about["subject"],
+        "warning_filter": _about["warning_filter"],
+    }
 
 
 def _line(name: str, pid: int, keys: dict[str, Any]) -> str:
@@ -244,6 +246,111 @@ def _hook_threads() -> None:
         threading.excepthook = threading.__excepthook__ = excepthook  # type: ignore[attr-defined]
 
 
+# The first of the program's warning filters: it matches nothing, and so sees every warning on its way to the rest.
+# Without it a report that the program's filters hide could not be told from one that was never made.
+
+
+class _SeesText:
+    """Stands where a filter has its pattern; C and Python both call match()."""
+
+    text = ""
+
+    def match(self, text: str) -> bool:
+        self.text = text
+        return True
+
+
+class _Asked(type):
+    def __subclasscheck__(cls, category: type) -> bool:
+        return _Probe is category or _see(category)
+
+
+class _AnyCategory(Warning, metaclass=_Asked):
+    """Every warning's class is compared with this one."""
+
+
+class _Probe(Warning):
+    """Only ever issued to try whether the spy sees."""
+
+
+class _Filters(list):  # type: ignore[type-arg]
+    """The program's filters with the spy in front, also of every copy (catch_warnings takes one) and after a reset."""
+
+    def __init__(self, items: Any = ()) -> None:
+        super().__init__(item for item in items if item is not _SPY)
+        super().insert(0, _SPY)
+
+    def insert(self, index: Any, item: Any) -> None:
+        super().insert(index if index < 0 else index + 1, item)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return _Filters(found) if isinstance(key, slice) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._restore()
+
+    def __delitem__(self, key: Any) -> None:
+        super().__delitem__(key)
+        self._restore()
+
+    def copy(self) -> Any:
+        return _Filters(self)
+
+    def clear(self) -> None:
+        super().clear()
+        self._restore()
+
+    def _restore(self) -> None:
+        if _SPY not in self:
+            super().insert(0, _SPY)
+
+
+_text_seen, _module_seen = _SeesText(), _SeesText()
+_SPY = ("ignore", _text_seen, _AnyCategory, _module_seen, 0)
+
+
+def _see(category: type) -> bool:
+    """Records a warning that the program's filters are about to ignore; what they show or raise is seen elsewhere."""
+    for action, pattern, base, module, _ in list(warnings.filters):
+        if base is _AnyCategory or not issubclass(category, base):
+            continue
+        # A pattern is a compiled expression, or the plain text that C allows.
+        fits = (
+            kind is None or (kind == seen if isinstance(kind, str) else kind.match(seen))
+            for kind, seen in ((pattern, _text_seen.text), (module, _module_seen.text))
+        )
+        if all(fits):
+            if action == "ignore":
+                event(
+                    "warning",
+                    category=category.__qualname__,
+                    module=category.__module__,
+                    mro=_mro(category),
+                    message=_text_seen.text,
+                    filename="",
+                    lineno=0,
+                )
+            break
+    return False
+
+
+def _spy_on_filters() -> bool:
+    """Puts the spy in place; answers whether it sees, which a silent warning of our own tries."""
+    warnings.filters = _Filters(warnings.filters)
+    warnings.warn_explicit("probe", _Probe, "", 1)
+    return _text_seen.text == "probe"
+
+
+def check_filters() -> None:
+    """Says so, once, if the program has put filters in place that the spy is not among."""
+    if _about["warning_filter"] == "seen" and not isinstance(warnings.filters, _Filters):
+        _about["warning_filter"] = "program"
+        if _fd_pid == os.getpid():
+            event("process", **_process())
+
+
 def _hook_warnings() -> None:
     # The one function that every shown warning passes, from C and from Python; catch_warnings(record=True), with which
     # pytest collects, replaces only what that function calls.
@@ -277,6 +384,7 @@ def preloaded() -> bool:
 
 def _finalizing() -> None:
     set_step(None)
+    check_filters()
     event("finalizing", preloaded=preloaded())
 
 
@@ -288,5 +396,7 @@ def attach() -> None:
     _attached = True
     sys.addaudithook(_audit)
     _hook_warnings()
+    if _spy_on_filters():
+        _about["warning_filter"] = "seen"
     _hook_threads()
     atexit.register(_finalizing)  # the first one registered is the last one run
