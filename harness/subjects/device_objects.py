@@ -112,6 +112,7 @@ class DeviceObjects:
 
     def use_graph_exec_launch(self, executable: Any) -> None:
         executable.launch(self.device.default_stream)
+        self.device.default_stream.sync()
 
     def update(self, graph: Any, options: Mapping[str, Any], objects: Mapping[str, Any]) -> None:
         node = graph.nodes[options["node"]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ctypes
 
+CUDA_ERROR_NOT_FOUND = 500
+
 
 class RawDriverError(RuntimeError):
     """A raw call failed: the scenario's own set-up did not work."""
@@ -32,7 +34,13 @@ class RawDriver:
         context, ordinal = ctypes.c_void_p(), ctypes.c_int()
         self._call("cuInit", ctypes.c_uint(0))
         self._call("cuDeviceGet", ctypes.byref(ordinal), ctypes.c_int(device))
-        self._call("cuCtxCreate_v2", ctypes.byref(context), ctypes.c_uint(0), ordinal)
+        try:
+            self._call("cuCtxCreate_v4", ctypes.byref(context), None, ctypes.c_uint(0), ordinal)
+        except (AttributeError, RawDriverError) as error:
+            # A driver older than 12.5 does not have that variant: no such symbol, or CUDA_ERROR_NOT_FOUND from the shim.
+            if isinstance(error, RawDriverError) and error.code != CUDA_ERROR_NOT_FOUND:
+                raise
+            self._call("cuCtxCreate_v2", ctypes.byref(context), ctypes.c_uint(0), ordinal)
         return context.value or 0
 
     def set_current(self, context: int) -> None:
