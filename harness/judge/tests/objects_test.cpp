@@ -176,12 +176,46 @@ TEST(P18, IsViolatedWhereTheOldOwnerIsReleasedTwice) {
   EXPECT_EQ(told.found("P18").status, outcome::violated);
 }
 
-TEST(P18, IsNotExercisedWhereTheUpdateItselfFailed) {
+// The update fails; the rollback is the caller's to tell.
+story failed_update() {
   story told;
+  told.begin("make g", "make", "raises", "g").call("cuGraphCreate", {0x7ff0, 0}, graph);
+  told.call("cuGraphAddMemsetNode", {0x7ff0, graph, 0, 0, 0x7ff8, home}, node);
+  told.call("cuUserObjectCreate", {0x7ff0, 0, 0, 1, 1}, old_owner);
+  told.call("cuGraphRetainUserObject", {graph, old_owner, 1, 1}).end();
   told.begin("update g", "update", "raises", "g").call("cuUserObjectCreate", {0x7ff0, 0, 0, 1, 1}, new_owner);
-  told.fails("cuGraphMemsetNodeSetParams", {node, 0x7ff8}, invalid_context).call("cuUserObjectRelease", {new_owner, 1});
-  told.raises("CUDAError", message_of(invalid_context)).end("raised").exits(0);
-  EXPECT_EQ(told.found("P18").status, outcome::not_exercised);
+  told.call("cuGraphRetainUserObject", {graph, new_owner, 1, 1});
+  return told;
+}
+
+TEST(P18, HoldsWhereAFailedUpdateGivesUpTheNewOwnerOnly) {
+  story told = failed_update();
+  told.fails("cuGraphMemsetNodeSetParams", {node, 0x7ff8}, invalid_context);
+  told.call("cuGraphReleaseUserObject", {graph, new_owner, 1}).raises("CUDAError", message_of(invalid_context));
+  EXPECT_EQ(told.end("raised").exits(0).found("P18").status, outcome::holds);
+}
+
+TEST(P18, IsViolatedWhereAFailedUpdateGivesUpTheOldOwner) {
+  story told = failed_update();
+  told.fails("cuGraphMemsetNodeSetParams", {node, 0x7ff8}, invalid_context);
+  told.call("cuGraphReleaseUserObject", {graph, old_owner, 1}).raises("CUDAError", message_of(invalid_context));
+  EXPECT_EQ(told.end("raised").exits(0).found("P18").status, outcome::violated);
+}
+
+TEST(P18, IsViolatedWhereAnUpdateThatHappenedAndAnsweredAnErrorLosesItsNewOwner) {
+  story told = failed_update();
+  told.does_and_fails("cuGraphMemsetNodeSetParams", {node, 0x7ff8}, invalid_context);
+  told.call("cuGraphReleaseUserObject", {graph, new_owner, 1}).raises("CUDAError", message_of(invalid_context));
+  EXPECT_EQ(told.end("raised").exits(0).found("P18").status, outcome::violated);
+}
+
+TEST(P18, IsNotExercisedWithoutOwnersOrWithoutAFailure) {
+  story told;
+  told.begin("update g", "update", "raises", "g").fails("cuGraphMemsetNodeSetParams", {node, 0x7ff8}, invalid_context);
+  EXPECT_EQ(told.end("raised").exits(0).found("P18").status, outcome::not_exercised);
+  story clean = failed_update();
+  clean.call("cuGraphMemsetNodeSetParams", {node, 0x7ff8}).end().exits(0);
+  EXPECT_EQ(clean.found("P18").status, outcome::not_exercised);
 }
 
 }  // namespace
