@@ -75,8 +75,8 @@ struct modules::visit {
   modules* all;
   std::uintptr_t address;
   module* found;
-  std::uint64_t build = 0;
   bool first = true;
+  bool building = false;
   bool memory = true;
 };
 
@@ -100,26 +100,28 @@ bool modules::start(const plan& plan) noexcept {
 int modules::look(dl_phdr_info* object, std::size_t, void* data) {
   auto& visit = *static_cast<modules::visit*>(data);
   modules& all = *visit.all;
+  // The loader holds its lock from the first object to the last, so nobody ever sees half a table.
   if (visit.first) {
     visit.first = false;
-    const bool valid = all.builds_ != 0 && all.complete_.load(std::memory_order_relaxed) == all.builds_ &&
-                       all.adds_ == object->dlpi_adds && all.subs_ == object->dlpi_subs;
-    if (!valid) {
-      visit.build = ++all.builds_;
+    visit.building = !all.valid_ || all.adds_ != object->dlpi_adds || all.subs_ != object->dlpi_subs;
+    if (visit.building) {
+      all.valid_ = true;
       all.adds_ = object->dlpi_adds;
       all.subs_ = object->dlpi_subs;
       all.current_.clear();
     }
   }
-  if (visit.build != 0) {
+  if (visit.building) {
     visit.memory = all.current_.add(*object, *all.plan_, all.program_);
-    if (!visit.memory) return 1;
-    // The table may grow and move, or be rebuilt by a later visitor: what was asked for is copied while the lock is
-    // held.
+    if (!visit.memory) {
+      all.valid_ = false;
+      return 1;
+    }
   }
+  // Copied here: once the lock is free the table may move.
   const module* const found = all.current_.find(visit.address);
   if (found != nullptr) *visit.found = *found;
-  return visit.build == 0 ? 1 : 0;
+  return visit.building ? 0 : 1;
 }
 
 bool modules::find(const void* address, module& found) noexcept {
@@ -131,10 +133,6 @@ bool modules::find(const void* address, module& found) noexcept {
   found = module{plan_->rules_for_any_caller(), 0, {}};
   visit all{this, wanted, &found};
   ::dl_iterate_phdr(look, &all);
-  if (all.build != 0 && all.memory) {
-    // Said outside the lock: if another build has begun since, its number is higher and this one counts for nothing.
-    complete_.store(all.build, std::memory_order_relaxed);
-  }
   return all.memory;
 }
 

@@ -12,7 +12,6 @@
 
 #include <link.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -63,12 +62,11 @@ class modules {
   const plan* plan_ = nullptr;
   char program_[CUFAULT_LIBC_NAME] = {};
   module_table permanent_;
-  /* The rest belongs to whoever holds the loader's lock, but for complete_. */
+  /* The rest belongs to whoever holds the loader's lock. */
   module_table current_;
+  bool valid_ = false; /* current_ holds every object there was at these counts */
   unsigned long long adds_ = 0;
   unsigned long long subs_ = 0;
-  std::uint64_t builds_ = 0;
-  std::atomic<std::uint64_t> complete_{0}; /* the last build of current_ that saw every object */
 };
 
 }  // namespace cufault::libc

@@ -31,6 +31,20 @@ for _ in range(2):
         print("MemoryError")
 """
 
+USE_AND_UNLOAD = """
+import _ctypes, ctypes, sys
+
+def use():
+    module = ctypes.CDLL(sys.argv[1])
+    print(module.victim_new(), "bytes")
+    _ctypes.dlclose(module._handle)
+
+use()
+maps = open("/proc/self/maps").read()
+print(f"module: {sys.argv[1] in maps}, owner: {'libvictim_new.so' in maps}")
+use()
+"""
+
 
 def start(folder: Path, command: list[str], *faults: str, firings: int = 0) -> subprocess.CompletedProcess[str]:
     """Runs it under the preload; without faults there is no plan."""
@@ -164,9 +178,9 @@ def test_an_operator_new_that_never_calls_malloc_fails_all_the_same(tmp_path: Pa
 
 
 def test_the_nth_is_exact_under_threads(tmp_path: Path) -> None:
-    assert victim(tmp_path, "threads 8 2000", f"malloc@{LIBRARY}#1000") == ["failed: 1"]
+    assert victim(tmp_path, "threads 8 100000", f"malloc@{LIBRARY}#1000") == ["failed: 1"]
     record = only_record(tmp_path)
-    assert record.matched == {"f1": 16000}
+    assert record.matched == {"f1": 800000}
     assert [firing.ordinal for firing in record.firings] == [1000]
 
 
@@ -180,7 +194,9 @@ def test_firings_without_room_are_counted_as_lost(tmp_path: Path) -> None:
 
 
 def test_a_forked_child_counts_from_zero_in_its_own_record(tmp_path: Path) -> None:
-    assert victim(tmp_path, "forks", f"malloc@{LIBRARY}#2") == ["parent failed: 2", "child failed: 2"]
+    assert victim(tmp_path, "forks", f"malloc@{LIBRARY}#2") == [
+        "parent kept errno: 1", "parent failed: 2", "child kept errno: 1", "child failed: 2",
+    ]  # fmt: skip
     parent, child = sorted(read_libc_records(tmp_path), key=lambda record: record.forked)
     assert child.forked
     assert child.parent_pid == parent.pid
@@ -244,6 +260,15 @@ def test_a_python_extension_raises_memory_error(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["MemoryError", "100"]
     fired = [record for record in read_libc_records(tmp_path) if record.fired["f1"]]
     assert [firing.module for record in fired for firing in record.firings] == [EXTENSION.name]
+
+
+@pytest.mark.parametrize("faults", [(), ("new@libother.so",)])
+def test_the_owner_of_operator_new_stays_when_the_module_that_brought_it_goes(
+    tmp_path: Path, faults: tuple[str, ...]
+) -> None:
+    done = start(tmp_path, [sys.executable, "-c", USE_AND_UNLOAD, os.environ["CUFAULT_TEST_MODULE_ON_NEW"]], *faults)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["16 bytes", "module: False, owner: True", "16 bytes"]
 
 
 def test_the_offset_is_one_that_addr2line_takes(tmp_path: Path) -> None:

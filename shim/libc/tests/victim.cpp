@@ -77,7 +77,10 @@ void threads(const arguments& words) {
 
 void forks(const arguments&) {
   const auto say = [](const char* who) {
-    for (int i = 1; i <= 3; ++i) {
+    errno = 77;
+    const bool first = victim_malloc(8) == 0 && errno == 77;
+    std::printf("%s kept errno: %d\n", who, first ? 1 : 0);
+    for (int i = 2; i <= 3; ++i) {
       if (victim_malloc(8) != 0) std::printf("%s failed: %d\n", who, i);
     }
     std::fflush(stdout);
