@@ -110,7 +110,7 @@ class Bench:
     def measure(
         self, program: str, words: list[str], environment: dict[str, str], iterations: int
     ) -> dict[str, list[float]]:
-        """Runs one benchmark program: nanoseconds a call of each repetition, by the benchmark's name. Raises Skipped."""
+        """Runs one benchmark program: nanoseconds a call of each repetition, by its name. Raises Skipped."""
         command = [
             str(self.build / "bench" / program),
             *words,
@@ -320,7 +320,7 @@ def compared(taken: dict[str, list[float]], other: str, **what: str) -> list[dic
 
 
 def trace_size(folder: Path) -> dict[str, Any]:
-    """Bytes that the trace took for each record in it. Raises Skipped where records were lost: less was written then."""
+    """Bytes that the trace took for each record in it. Raises Skipped where records were lost."""
     records = reserved = lost = 0
     for path in folder.glob("trace.*"):
         content = path.read_bytes()
