@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes down what each driver call of a case answered. One process runs one case, so there is one recorder per process.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+// A call is recorded by its own text: what stands in the source is the name of the row, and a row recorded on another
+// driver is found by it. Only a macro has that text. It also makes the call from inside `probe::step`, which leaves out
+// calls that are known to end the process.
+#define CALL(...) probe::step(#__VA_ARGS__, [&] { return (__VA_ARGS__); })
+
+// A call whose text says too little: the label is the name of the row.
+#define STEP(label, ...) probe::step(label, [&] { return (__VA_ARGS__); })
+
+// A call that prepares something: a row only if it fails.
+#define SETUP(...) probe::prepared(#__VA_ARGS__, (__VA_ARGS__))
+
+namespace probe {
+
+// Where a case stands, in memory that the runner sees too: when the process dies, it tells in which row.
+struct Progress {
+  static constexpr std::size_t room = 128;
+
+  struct Death {
+    int row;
+    int signal;
+  };
+
+  int row = 0;          // rows begun
+  bool inside = false;  // in a row's call, not between rows
+  std::size_t death_count = 0;
+  std::array<Death, room> deaths{};  // rows to leave out, because they ended an earlier process of this case
+};
+
+// Rows go to the descriptor as "call<TAB>answer" lines, each in one write, so that threads and forked children may share it.
+void start_recording(Progress& progress, int descriptor);
+
+// The result's name as the driver gives it; its number where the driver gives none.
+[[nodiscard]] std::string name_of(CUresult result);
+// name_of, or "missing" where the call went to a function that the driver lacks.
+[[nodiscard]] std::string answer_of(CUresult result);
+
+// True if the row is to be made. Follow with `write`.
+[[nodiscard]] bool begin(std::string_view label);
+void write(std::string_view label, std::string_view answer);
+
+template <class Call>
+void step(std::string_view label, Call&& call) {
+  if (begin(label)) write(label, answer_of(call()));
+}
+
+// A row whose answer is text that takes several calls to find out.
+template <class Find>
+void finding(std::string_view label, Find&& find) {
+  if (begin(label)) write(label, find());
+}
+
+void prepared(std::string_view call, CUresult result);
+void text(std::string_view label, std::string_view answer);
+void number(std::string_view label, long long value);
+
+template <class Value>
+void value(std::string_view label, Value what) {
+  number(label, static_cast<long long>(what));
+}
+
+}  // namespace probe
