@@ -103,8 +103,8 @@ void destroy_all(Objects& r) {
   CALL(cuGreenCtxDestroy(r.gc));
 }
 
-std::initializer_list<Destroyer> destroyers() {
-  static constexpr std::initializer_list<Destroyer> all = {
+std::span<const Destroyer> destroyers() {
+  static const Destroyer all[] = {
       {"stream", [](Objects& r) { CALL(cuStreamDestroy(r.st)); }},
       {"event", [](Objects& r) { CALL(cuEventDestroy(r.ev)); }},
       {"mem", [](Objects& r) { CALL(cuMemFree(r.dp)); }},

@@ -5,7 +5,7 @@
 #include <cuda.h>
 
 #include <cstddef>
-#include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace probe {
@@ -47,6 +47,6 @@ struct Destroyer {
   std::string_view kind;
   void (*destroy)(Objects& r);
 };
-[[nodiscard]] std::initializer_list<Destroyer> destroyers();
+[[nodiscard]] std::span<const Destroyer> destroyers();
 
 }  // namespace probe
