@@ -26,35 +26,35 @@ void lifecycle() {
   cuuint64_t id2 = 0;
   std::size_t nd = 77;
   const CUgraphNode* deps = nullptr;
-  value("status before", cap_status(s));
+  STEP("status before", cap_status(s));
   CALL(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  value("status during", cap_status(s));
+  STEP("status during", cap_status(s));
   CALL(cuStreamGetCaptureInfo(s, &st, &id, &ig, &deps, nullptr, &nd));
-  value("info status", st);
-  value("info id set", id != 0);
-  value("info graph set", ig != nullptr);
-  value("info dependencies", nd);
+  STEP("info status", st);
+  STEP("info id set", id != 0);
+  STEP("info graph set", ig != nullptr);
+  STEP("info dependencies", nd);
   CALL(launch(f, s));
   CALL(cuStreamGetCaptureInfo(s, &st, &id2, &ig, &deps, nullptr, &nd));
-  value("same id", id == id2);
-  value("info dependencies", nd);
+  STEP("same id", id == id2);
+  STEP("info dependencies", nd);
   CALL(launch(f, s));
   CALL(cuStreamGetCaptureInfo(s, &st, nullptr, nullptr, nullptr, nullptr, &nd));
-  value("info dependencies after a second kernel", nd);
-  value("nodes in the graph during capture", count_nodes(ig));
+  STEP("info dependencies after a second kernel", nd);
+  STEP("nodes in the graph during capture", count_nodes(ig));
   CUgraphNode added;
   STEP("cuGraphAddEmptyNode to the graph being captured", cuGraphAddEmptyNode(&added, ig, nullptr, 0));
   CALL(cuStreamEndCapture(s, &g));
-  value("same graph as info", g == ig);
-  text("types", types(g));
-  value("edges", edges(g));
-  value("status after", cap_status(s));
+  STEP("same graph as info", g == ig);
+  STEP("types", types(g));
+  STEP("edges", edges(g));
+  STEP("status after", cap_status(s));
   id = 5;
   nd = 77;
   CALL(cuStreamGetCaptureInfo(s, &st, &id, &ig, &deps, nullptr, &nd));
-  value("info status", st);
-  value("id untouched", id == 5);
-  value("dependencies", nd);
+  STEP("info status", st);
+  STEP("id untouched", id == 5);
+  STEP("dependencies", nd);
   CALL(cuStreamEndCapture(s, &g));
 }
 
@@ -63,10 +63,10 @@ void special_streams() {
   CALL(cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL));
   CALL(cuStreamBeginCapture(CU_STREAM_LEGACY, CU_STREAM_CAPTURE_MODE_RELAXED));
   CALL(cuStreamBeginCapture(CU_STREAM_PER_THREAD, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  value("per-thread status", cap_status(CU_STREAM_PER_THREAD));
-  value("legacy status while per-thread captures", cap_status(nullptr));
+  STEP("per-thread status", cap_status(CU_STREAM_PER_THREAD));
+  STEP("legacy status while per-thread captures", cap_status(nullptr));
   STEP("launch on legacy while per-thread captures", launch(f));
-  text("end", end_of(CU_STREAM_PER_THREAD));
+  STEP("end", end_of(CU_STREAM_PER_THREAD));
 }
 
 void captured_graph_destroyed() {
@@ -77,8 +77,8 @@ void captured_graph_destroyed() {
   SETUP(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
   SETUP(cuStreamGetCaptureInfo(s, &st, nullptr, &g, nullptr, nullptr, nullptr));
   CALL(cuGraphDestroy(g));
-  value("status", cap_status(s));
-  text("end", end_of(s));
+  STEP("status", cap_status(s));
+  STEP("end", end_of(s));
 }
 
 // A stream that captures, with the event `e` recorded in the capture and `e2` recorded before it on another stream.
@@ -98,8 +98,8 @@ void captured_event(void (*use)(const CapturedEvent&)) {
   SETUP(launch(f, c.s));
   SETUP(cuEventRecord(c.e, c.s));
   use(c);
-  value("status", cap_status(c.s));
-  text("end", end_of(c.s));
+  STEP("status", cap_status(c.s));
+  STEP("end", end_of(c.s));
 }
 
 void add_captured_event_cases(CaseList& list) {
@@ -128,7 +128,7 @@ void add_captured_event_cases(CaseList& list) {
     CUevent e = c.e;
     CUstream o = c.o;
     CALL(cuEventRecord(e, o));
-    value("other stream status", cap_status(o));
+    STEP("other stream status", cap_status(o));
   });
 }
 
@@ -146,19 +146,19 @@ void join() {
   SETUP(launch(f, a));
   CALL(cuEventRecord(e, a));
   CALL(cuStreamWaitEvent(b, e, 0));
-  value("status b", cap_status(b));
+  STEP("status b", cap_status(b));
   SETUP(cuStreamGetCaptureInfo(a, &st, &i1, nullptr, nullptr, nullptr, nullptr));
   SETUP(cuStreamGetCaptureInfo(b, &st, &i2, nullptr, nullptr, nullptr, nullptr));
-  value("same capture id", i1 == i2);
+  STEP("same capture id", i1 == i2);
   SETUP(launch(f, b));
   SETUP(launch(f, a));
   CALL(cuEventRecord(e2, b));
   CALL(cuStreamWaitEvent(a, e2, 0));
   SETUP(launch(f, a));
-  text("end", end_of(a, &g));
-  text("types", types(g));
-  value("edges", edges(g));
-  value("status b after", cap_status(b));
+  STEP("end", end_of(a, &g));
+  STEP("types", types(g));
+  STEP("edges", edges(g));
+  STEP("status b after", cap_status(b));
 }
 
 void ended_on_joined_stream() {
@@ -169,10 +169,10 @@ void ended_on_joined_stream() {
   SETUP(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_RELAXED));
   SETUP(cuEventRecord(e, a));
   SETUP(cuStreamWaitEvent(b, e, 0));
-  text("end on the joined stream", end_of(b));
-  value("status a", cap_status(a));
-  value("status b", cap_status(b));
-  text("end a", end_of(a));
+  STEP("end on the joined stream", end_of(b));
+  STEP("status a", cap_status(a));
+  STEP("status b", cap_status(b));
+  STEP("end a", end_of(a));
 }
 
 void unjoined(bool with_work) {
@@ -185,9 +185,9 @@ void unjoined(bool with_work) {
   SETUP(cuEventRecord(e, a));
   SETUP(cuStreamWaitEvent(b, e, 0));
   if (with_work) SETUP(launch(f, b));
-  text("end", end_of(a));
-  value("status a", cap_status(a));
-  value("status b", cap_status(b));
+  STEP("end", end_of(a));
+  STEP("status a", cap_status(a));
+  STEP("status b", cap_status(b));
   STEP("launch on b afterwards", launch(f, b));
 }
 
@@ -199,8 +199,8 @@ void waits_for_outside_event() {
   SETUP(cuEventRecord(e, b));
   SETUP(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_RELAXED));
   CALL(cuStreamWaitEvent(a, e, 0));
-  value("status", cap_status(a));
-  text("end", end_of(a));
+  STEP("status", cap_status(a));
+  STEP("end", end_of(a));
 }
 
 void waits_for_pending_outside_event() {
@@ -213,8 +213,8 @@ void waits_for_pending_outside_event() {
   SETUP(cuEventRecord(e, b));
   SETUP(cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_RELAXED));
   CALL(cuStreamWaitEvent(a, e, 0));
-  value("status", cap_status(a));
-  text("end", end_of(a));
+  STEP("status", cap_status(a));
+  STEP("end", end_of(a));
   gate.open = 1;
   CALL(cuStreamSynchronize(b));
 }
@@ -229,7 +229,7 @@ void stream_destroyed() {
   CALL(cuMemAlloc(&p, 64));
   CUstream t = stream();
   CALL(cuStreamBeginCapture(t, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  text("end", end_of(t));
+  STEP("end", end_of(t));
 }
 
 void after_invalidation() {
@@ -243,23 +243,23 @@ void after_invalidation() {
   SETUP(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
   SETUP(launch(f, s));
   CALL(cuMemAlloc(&p, 64));
-  value("status", cap_status(s));
+  STEP("status", cap_status(s));
   STEP("launch", launch(f, s));
   CALL(cuEventRecord(e, s));
   CALL(cuStreamWaitEvent(s, e, 0));
   CALL(cuLaunchHostFunc(s, nothing, nullptr));
   CALL(cuStreamSynchronize(s));
   CALL(cuStreamGetCaptureInfo(s, &st, nullptr, &ig, nullptr, nullptr, &nd));
-  value("info status", st);
-  value("info dependencies", nd);
-  value("info graph", ig == reinterpret_cast<CUgraph>(1) ? 1 : ig != nullptr ? 2 : 0);
+  STEP("info status", st);
+  STEP("info dependencies", nd);
+  STEP("info graph", ig == reinterpret_cast<CUgraph>(1) ? 1 : ig != nullptr ? 2 : 0);
   CALL(cuMemAlloc(&p, 64));
   CALL(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  text("end", end_of(s));
-  value("status", cap_status(s));
+  STEP("end", end_of(s));
+  STEP("status", cap_status(s));
   CALL(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
   STEP("launch", launch(f, s));
-  text("end", end_of(s));
+  STEP("end", end_of(s));
 }
 
 }  // namespace

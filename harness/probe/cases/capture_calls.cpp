@@ -174,7 +174,7 @@ void calls(CUstreamCaptureMode mode) {
     for (const Act& act : acts) {
       x.pa = mem();
       CUstream s = stream();
-      finding(act.name, [&] { return made_during_capture(act, x, s, mode); });
+      step(act.name, [&] { return made_during_capture(act, x, s, mode); });
     }
   };
   each_of(memory_acts);
@@ -236,7 +236,7 @@ void node_types() {
   empty(launched);
   const Captured x{f, mem(), pinned(4096), std::malloc(4096), inst(launched), event()};
   for (const NodeAct& act : node_acts) {
-    finding(act.name, [&] {
+    step(act.name, [&] {
       CUstream s = stream();
       CUgraph g = nullptr;
       SETUP(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));

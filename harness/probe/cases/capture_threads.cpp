@@ -24,9 +24,9 @@ CUstream capturing(CUstreamCaptureMode mode) {
 void ended_elsewhere(CUstreamCaptureMode mode) {
   boot();
   CUstream s = capturing(mode);
-  in_another_thread([&] { text("end in the other thread", end_of(s)); });
-  value("status", cap_status(s));
-  text("end here", end_of(s));
+  in_another_thread([&] { STEP("end in the other thread", end_of(s)); });
+  STEP("status", cap_status(s));
+  STEP("end here", end_of(s));
 }
 
 void unsafe_call_elsewhere(CUstreamCaptureMode mode) {
@@ -36,13 +36,13 @@ void unsafe_call_elsewhere(CUstreamCaptureMode mode) {
     CUdeviceptr p;
     CUstreamCaptureMode m = CU_STREAM_CAPTURE_MODE_RELAXED;
     CALL(cuMemAlloc(&p, 64));
-    value("status", cap_status(s));
+    STEP("status", cap_status(s));
     CALL(cuThreadExchangeStreamCaptureMode(&m));
-    value("this thread's mode was", m);
+    STEP("this thread's mode was", m);
     CALL(cuMemAlloc(&p, 64));
   });
-  value("status", cap_status(s));
-  text("end", end_of(s));
+  STEP("status", cap_status(s));
+  STEP("end", end_of(s));
 }
 
 void unsafe_call_in_thread_local_mode(CUstreamCaptureMode mode) {
@@ -54,8 +54,8 @@ void unsafe_call_in_thread_local_mode(CUstreamCaptureMode mode) {
     SETUP(cuThreadExchangeStreamCaptureMode(&m));
     STEP("cuMemAlloc in a thread of thread-local mode", cuMemAlloc(&p, 64));
   });
-  value("status", cap_status(s));
-  text("end", end_of(s));
+  STEP("status", cap_status(s));
+  STEP("end", end_of(s));
 }
 
 void unsafe_call_in_own_relaxed_mode(CUstreamCaptureMode mode) {
@@ -64,17 +64,17 @@ void unsafe_call_in_own_relaxed_mode(CUstreamCaptureMode mode) {
   CUdeviceptr p;
   CUstreamCaptureMode m = CU_STREAM_CAPTURE_MODE_RELAXED;
   CALL(cuThreadExchangeStreamCaptureMode(&m));
-  value("mode was", m);
+  STEP("mode was", m);
   SETUP(cuStreamBeginCapture(s, mode));
   CALL(cuMemAlloc(&p, 64));
-  value("status", cap_status(s));
-  text("end", end_of(s));
+  STEP("status", cap_status(s));
+  STEP("end", end_of(s));
   m = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
   CALL(cuThreadExchangeStreamCaptureMode(&m));
-  value("mode was", m);
+  STEP("mode was", m);
   m = CU_STREAM_CAPTURE_MODE_GLOBAL;
   CALL(cuThreadExchangeStreamCaptureMode(&m));
-  value("mode was", m);
+  STEP("mode was", m);
 }
 
 void launched_elsewhere() {
@@ -84,8 +84,8 @@ void launched_elsewhere() {
   CUstream s = capturing(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
   CUgraph g = nullptr;
   in_another_thread([&] { STEP("launch on the capturing stream in the other thread", launch(f, s)); });
-  text("end", end_of(s, &g));
-  value("nodes", count_nodes(g));
+  STEP("end", end_of(s, &g));
+  STEP("nodes", count_nodes(g));
 }
 
 CUresult begin_to_graph(CUstream s, CUgraph g, const CUgraphNode* after, std::size_t count) {
@@ -104,11 +104,11 @@ void to_graph() {
   CUgraphNode a = empty(g);
   CUgraphNode b = empty(o);
   STEP("foreign dependency", begin_to_graph(s, g, &b, 1));
-  value("status", cap_status(s));
+  STEP("status", cap_status(s));
   STEP("null dependencies count 1", begin_to_graph(s, g, nullptr, 1));
   STEP("begin", begin_to_graph(s, g, &a, 1));
   STEP("second stream, same graph", begin_to_graph(t, g, nullptr, 0));
-  value("status second", cap_status(t));
+  STEP("status second", cap_status(t));
   SETUP(launch(f, s));
   CUgraphNode c;
   CUgraphExec x;
@@ -116,9 +116,9 @@ void to_graph() {
   CALL(cuGraphDestroyNode(a));
   CALL(cuGraphInstantiate(&x, g, 0));
   CALL(cuStreamEndCapture(s, &out));
-  value("same graph", out == g);
-  text("types", types(g));
-  value("edges", edges(g));
+  STEP("same graph", out == g);
+  STEP("types", types(g));
+  STEP("edges", edges(g));
 }
 
 void update_dependencies() {
@@ -139,18 +139,18 @@ void update_dependencies() {
   SETUP(launch(f, s));
   CALL(cuStreamUpdateCaptureDependencies(s, &n, nullptr, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
   look();
-  value("dependencies", nd);
+  STEP("dependencies", nd);
   CALL(cuStreamUpdateCaptureDependencies(s, &n, nullptr, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
   look();
-  value("dependencies after adding it again", nd);
+  STEP("dependencies after adding it again", nd);
   CALL(cuStreamUpdateCaptureDependencies(s, nullptr, nullptr, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
   look();
-  value("dependencies", nd);
+  STEP("dependencies", nd);
   CALL(cuStreamUpdateCaptureDependencies(s, &b, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
   CALL(cuStreamUpdateCaptureDependencies(s, &n, nullptr, 1, 9));
   CALL(cuStreamUpdateCaptureDependencies(s, nullptr, nullptr, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
-  value("status", cap_status(s));
-  text("end", end_of(s));
+  STEP("status", cap_status(s));
+  STEP("end", end_of(s));
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ void deep_stack() {
   CUcontext x;
   int n = 0;
   while (n < 5000 && cuCtxPushCurrent(n % 2 != 0 ? a : prim) == CUDA_SUCCESS) n++;
-  value("pushes", n);
+  STEP("pushes", n);
   for (int i = 0; i < n; i++) cuCtxPopCurrent(&x);
-  text("current", who(a));
+  STEP("current", who(a));
 }
 
 void destroyed_while_pushed_twice() {
@@ -26,14 +26,14 @@ void destroyed_while_pushed_twice() {
   CUdeviceptr p;
   CALL(cuCtxPushCurrent(a));
   CALL(cuCtxDestroy(a));
-  text("current", who(a));
+  STEP("current", who(a));
   CALL(cuMemAlloc(&p, 64));
   CALL(cuCtxPopCurrent(&x));
-  text("current", who(a));
+  STEP("current", who(a));
 }
 
 void get_limit(const char* what, int limit) {
-  finding(what, [&] {
+  step(what, [&] {
     std::size_t v = 77;
     const CUresult result = cuCtxGetLimit(&v, static_cast<CUlimit>(limit));
     return name_of(result) + " " + std::to_string(v);
@@ -41,7 +41,7 @@ void get_limit(const char* what, int limit) {
 }
 
 void set_limit(const char* what, CUlimit limit, std::size_t to) {
-  finding(what, [&] {
+  step(what, [&] {
     std::size_t v = 77;
     const CUresult result = cuCtxSetLimit(limit, to);
     const CUresult read = cuCtxGetLimit(&v, limit);
@@ -97,31 +97,31 @@ void limits_after_launch() {
   CALL(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 32 << 20));
   CALL(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
   CALL(cuCtxGetLimit(&v, CU_LIMIT_STACK_SIZE));
-  value("stack", v);
+  STEP("stack", v);
   ctx2();
   CALL(cuCtxGetLimit(&v, CU_LIMIT_STACK_SIZE));
-  value("stack of a new context", v);
+  STEP("stack of a new context", v);
 }
 
 void flags() {
   unsigned f = 77;
   CALL(cuCtxGetFlags(&f));
-  value("flags", f);
+  STEP("flags", f);
   CALL(cuCtxSetFlags(CU_CTX_SCHED_SPIN));
   CALL(cuCtxGetFlags(&f));
-  value("flags", f);
+  STEP("flags", f);
   CALL(cuCtxSetFlags(CU_CTX_SCHED_BLOCKING_SYNC + CU_CTX_LMEM_RESIZE_TO_MAX));
   CALL(cuCtxGetFlags(&f));
-  value("flags", f);
+  STEP("flags", f);
   CALL(cuCtxSetFlags(CU_CTX_SYNC_MEMOPS));
   CALL(cuCtxGetFlags(&f));
-  value("flags", f);
+  STEP("flags", f);
   CALL(cuCtxSetFlags(3));
   CALL(cuCtxSetFlags(0x100));
   CALL(cuCtxSetFlags(0));
   CALL(cuCtxGetFlags(&f));
-  value("flags", f);
-  text("primary state", primary_state());
+  STEP("flags", f);
+  STEP("primary state", primary_state());
 }
 
 void flags_and_config() {
@@ -129,39 +129,39 @@ void flags_and_config() {
   flags();
   auto c = static_cast<CUfunc_cache>(77);
   CALL(cuCtxGetCacheConfig(&c));
-  value("cache config", c);
+  STEP("cache config", c);
   CALL(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
   CALL(cuCtxGetCacheConfig(&c));
-  value("cache config", c);
+  STEP("cache config", c);
   unsigned v = 77;
   CALL(cuCtxGetApiVersion(prim, &v));
-  value("API version", v);
+  STEP("API version", v);
   CUcontext a = ctx2();
   CALL(cuCtxGetApiVersion(a, &v));
-  value("API version of a created context", v);
+  STEP("API version of a created context", v);
   int lo = 77;
   int hi = 77;
   CALL(cuCtxGetStreamPriorityRange(&lo, &hi));
-  value("least", lo);
-  value("greatest", hi);
+  STEP("least", lo);
+  STEP("greatest", hi);
   CUexecAffinityParam ap{};
   CALL(cuCtxGetExecAffinity(&ap, CU_EXEC_AFFINITY_TYPE_SM_COUNT));
-  value("SM count", ap.param.smCount.val);
+  STEP("SM count", ap.param.smCount.val);
   unsigned long long i = 0;
   unsigned long long j = 0;
   CALL(cuCtxGetId(prim, &i));
   CALL(cuCtxGetId(a, &j));
-  value("ids differ", i != j);
+  STEP("ids differ", i != j);
   CALL(cuCtxGetId(nullptr, &i));
-  value("null means current", i == j);
+  STEP("null means current", i == j);
   CUdevice d = 77;
   CALL(cuCtxGetDevice_v2(&d, prim));
-  value("device", d);
+  STEP("device", d);
   CALL(cuCtxGetDevice_v2(&d, nullptr));
-  value("device of null", d);
+  STEP("device of null", d);
   CUdevResource r{};
   CALL(cuCtxGetDevResource(a, &r, CU_DEV_RESOURCE_TYPE_SM));
-  value("SMs of the context", r.sm.smCount);
+  STEP("SMs of the context", r.sm.smCount);
 }
 
 void attach_and_detach() {
@@ -169,18 +169,18 @@ void attach_and_detach() {
   CUcontext c = nullptr;
   CUcontext a = nullptr;
   CALL(cuCtxAttach(&c, 0));
-  value("the current context", c == prim);
+  STEP("the current context", c == prim);
   CALL(cuCtxAttach(nullptr, 0));
   CALL(cuCtxAttach(&c, 1));
   CALL(cuCtxDetach(prim));
-  text("current", who(prim));
+  STEP("current", who(prim));
   SETUP(cuCtxCreate(&a, nullptr, 0, dev));
   CALL(cuCtxAttach(&c, 0));
-  value("the created context", c == a);
+  STEP("the created context", c == a);
   CALL(cuCtxDetach(a));
-  text("current", who(a));
+  STEP("current", who(a));
   CALL(cuCtxDetach(a));
-  text("current", who(a));
+  STEP("current", who(a));
   CALL(cuCtxDetach(nullptr));
 }
 
@@ -233,22 +233,22 @@ void record_and_wait() {
   SETUP(cuStreamBeginCapture(c, CU_STREAM_CAPTURE_MODE_RELAXED));
   CALL(cuCtxRecordEvent(a, g));
   CALL(cuCtxWaitEvent(a, g));
-  value("status", cap_status(c));
-  text("end", end_of(c));
+  STEP("status", cap_status(c));
+  STEP("end", end_of(c));
 }
 
 void primary_flags() {
   SETUP(cuInit(0));
   SETUP(cuDeviceGet(&dev, 0));
   CALL(cuDevicePrimaryCtxSetFlags(dev, CU_CTX_MAP_HOST));
-  text("map host", primary_state());
+  STEP("map host", primary_state());
   CALL(cuDevicePrimaryCtxSetFlags(dev, CU_CTX_LMEM_RESIZE_TO_MAX + CU_CTX_SCHED_BLOCKING_SYNC));
-  text("resize and blocking", primary_state());
+  STEP("resize and blocking", primary_state());
   CUcontext c = nullptr;
   SETUP(cuDevicePrimaryCtxRetain(&c, dev));
-  text("active", primary_state());
+  STEP("active", primary_state());
   CALL(cuDevicePrimaryCtxReset(dev));
-  text("after reset", primary_state());
+  STEP("after reset", primary_state());
 }
 
 void reset_while_used_elsewhere() {
@@ -263,9 +263,9 @@ void reset_while_used_elsewhere() {
     CUcontext c = nullptr;
     CALL(cuMemAlloc(&p, 64));
     CALL(cuCtxSynchronize());
-    text("current there", who(prim));
+    STEP("current there", who(prim));
     CALL(cuDevicePrimaryCtxRetain(&c, dev));
-    value("same handle", c == prim);
+    STEP("same handle", c == prim);
     CALL(cuMemAlloc(&p, 64));
   });
   while (step < 1) pause(std::chrono::milliseconds{1});
@@ -282,7 +282,7 @@ void reset_while_busy() {
   shut(gate, stream());
   open_later(gate);
   CALL(cuDevicePrimaryCtxReset(dev));
-  value("the reset waited", gate.open.load());
+  STEP("the reset waited", gate.open.load());
 }
 
 void destroyed_while_busy() {
@@ -292,7 +292,7 @@ void destroyed_while_busy() {
   shut(gate, stream());
   open_later(gate);
   CALL(cuCtxDestroy(a));
-  value("the destruction waited", gate.open.load());
+  STEP("the destruction waited", gate.open.load());
 }
 
 void peers() {

@@ -236,11 +236,11 @@ void no_memory_left() {
   CUstream s = stream();
   CALL(cuMemAlloc(&p, ~0ull));
   CALL(cuMemAlloc(&p, 1ull << 63));
-  value("out parameter untouched", p == 5);
+  STEP("out parameter untouched", p == 5);
   CALL(cuMemAllocPitch(&p, &pi, 1ull << 40, 1 << 10, 4));
   CALL(cuMemAllocAsync(&p, 1ull << 45, s));
-  value("pool: out parameter untouched", p == 5);
-  value("pool: out parameter null", p == 0);
+  STEP("pool: out parameter untouched", p == 5);
+  STEP("pool: out parameter null", p == 0);
   CUmemGenericAllocationHandle h;
   const CUmemAllocationProp vp = vmm_props();
   CALL(cuMemCreate(&h, 1ull << 45, &vp, 0));
@@ -253,13 +253,13 @@ void alignment() {
   boot();
   CUdeviceptr p = mem(1);
   CUdeviceptr q = mem(3);
-  value("256-byte aligned", p % 256 == 0 && q % 256 == 0);
+  STEP("256-byte aligned", p % 256 == 0 && q % 256 == 0);
   std::size_t pi = 0;
   CUdeviceptr r;
   CALL(cuMemAllocPitch(&r, &pi, 1, 1, 4));
-  value("pitch of width 1", pi);
+  STEP("pitch of width 1", pi);
   CALL(cuMemAllocPitch(&r, &pi, 513, 2, 16));
-  value("pitch of width 513", pi);
+  STEP("pitch of width 513", pi);
 }
 
 }  // namespace

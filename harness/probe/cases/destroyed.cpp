@@ -21,7 +21,7 @@ void end_recorded(End how) {
 
 void retain_again(CUcontext& c2) {
   CALL(cuDevicePrimaryCtxRetain(&c2, dev));
-  value("same handle", c2 == prim);
+  STEP("same handle", c2 == prim);
 }
 
 void reset_beside_green_context() {
@@ -87,7 +87,7 @@ void stale_context() {
   CUdeviceptr p;
   CALL(cuCtxSetCurrent(c2));
   CALL(cuCtxGetCurrent(&x));
-  value("current==stale", x == c2);
+  STEP("current==stale", x == c2);
   CALL(cuMemAlloc(&p, 4));
   CALL(cuStreamDestroy(s));
   CALL(cuCtxSetCurrent(c2));
@@ -102,7 +102,7 @@ void destroyed_while_current() {
   CUcontext x = nullptr;
   CUdeviceptr p;
   CALL(cuCtxGetCurrent(&x));
-  text("current is", x == nullptr ? "null" : x == prim ? "prim" : "stale");
+  STEP("current is", x == nullptr ? "null" : x == prim ? "prim" : "stale");
   CALL(cuMemAlloc(&p, 4));
 }
 
@@ -116,7 +116,7 @@ void destroyed_while_current_elsewhere() {
     CUcontext x = nullptr;
     CUdeviceptr p;
     CALL(cuCtxGetCurrent(&x));
-    value("current==stale", x == c2);
+    STEP("current==stale", x == c2);
     CALL(cuMemAlloc(&p, 4));
     CALL(cuCtxSynchronize());
   }).join();

@@ -12,7 +12,7 @@ namespace {
 void attributes() {
   SETUP(cuInit(0));
   for (const DeviceAttribute& attribute : device_attributes) {
-    finding(attribute.name, [&] {
+    step(attribute.name, [&] {
       int v = -77;
       const CUresult result = cuDeviceGetAttribute(&v, attribute.id, 0);
       return result == CUDA_SUCCESS ? std::to_string(v) : name_of(result);
@@ -24,10 +24,10 @@ void peers() {
   boot();
   int v = 77;
   CALL(cuDeviceCanAccessPeer(&v, dev, dev));
-  value("self", v);
+  STEP("self", v);
   v = 77;
   CALL(cuDeviceCanAccessPeer(&v, dev, 99));
-  value("untouched", v == 77);
+  STEP("untouched", v == 77);
   CALL(cuDeviceCanAccessPeer(&v, -1, dev));
   CALL(cuDeviceCanAccessPeer(nullptr, dev, dev));
   CALL(cuDeviceGetP2PAttribute(&v, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, dev, dev));
@@ -39,8 +39,8 @@ void peers() {
   CUatomicOperation op[2] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_CAS};
   CALL(cuDeviceGetP2PAtomicCapabilities(c, op, 2, dev, dev));
   CALL(cuDeviceGetHostAtomicCapabilities(c, op, 2, dev));
-  value("add", c[0]);
-  value("cas", c[1]);
+  STEP("add", c[0]);
+  STEP("cas", c[1]);
   CALL(cuDeviceGetHostAtomicCapabilities(nullptr, op, 2, dev));
   CALL(cuDeviceGetHostAtomicCapabilities(c, nullptr, 2, dev));
   CALL(cuDeviceGetHostAtomicCapabilities(c, op, 0, dev));
@@ -63,21 +63,21 @@ void queries() {
   std::size_t z = 0;
   int v = 77;
   CALL(cuDeviceTotalMem(&z, dev));
-  value("more than 130 GiB", z > (130ull << 30));
+  STEP("more than 130 GiB", z > (130ull << 30));
   CALL(cuDeviceGetTexture1DLinearMaxWidth(&z, CU_AD_FORMAT_FLOAT, 1, dev));
-  value("width float x1", z);
+  STEP("width float x1", z);
   CALL(cuDeviceGetTexture1DLinearMaxWidth(&z, CU_AD_FORMAT_FLOAT, 4, dev));
-  value("width float x4", z);
+  STEP("width float x4", z);
   CALL(cuDeviceGetTexture1DLinearMaxWidth(&z, CU_AD_FORMAT_UNSIGNED_INT8, 1, dev));
-  value("width byte x1", z);
+  STEP("width byte x1", z);
   CALL(cuDeviceGetExecAffinitySupport(&v, CU_EXEC_AFFINITY_TYPE_SM_COUNT, dev));
-  value("SM affinity", v);
+  STEP("SM affinity", v);
   CALL(cuFlushGPUDirectRDMAWrites(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
                                   CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER));
   CALL(cuDeviceGetNvSciSyncAttributes(nullptr, dev, 1));
   notifications();
   for (int i = 0; i < 4; i++) {
-    finding("graph memory attribute " + std::to_string(i), [&] {
+    step("graph memory attribute " + std::to_string(i), [&] {
       cuuint64_t u = 77;
       const CUresult result = cuDeviceGetGraphMemAttribute(dev, static_cast<CUgraphMem_attribute>(i), &u);
       return name_of(result) + " " + std::to_string(u);

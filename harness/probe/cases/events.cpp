@@ -20,7 +20,7 @@ void states() {
   CALL(cuEventSynchronize(n));
   CALL(cuStreamWaitEvent(s, n, 0));
   CALL(cuEventElapsedTime(&ms, n, m));
-  value("time untouched", ms == -5);
+  STEP("time untouched", ms == -5);
   CALL(cuEventElapsedTime(&ms, n, n));
   SETUP(cuEventRecord(a, s));
   CALL(cuEventElapsedTime(&ms, n, a));
@@ -30,11 +30,11 @@ void states() {
   SETUP(cuEventRecord(d2, s));
   SETUP(cuStreamSynchronize(s));
   CALL(cuEventElapsedTime(&ms, a, b));
-  value("not negative", ms >= 0);
+  STEP("not negative", ms >= 0);
   CALL(cuEventElapsedTime(&ms, b, a));
-  value("not positive", ms <= 0);
+  STEP("not positive", ms <= 0);
   CALL(cuEventElapsedTime(&ms, a, a));
-  value("zero", ms == 0);
+  STEP("zero", ms == 0);
   CALL(cuEventElapsedTime(&ms, a, d));
   CALL(cuEventElapsedTime(&ms, d, a));
   CALL(cuEventElapsedTime(&ms, d, d2));

@@ -21,9 +21,9 @@ std::string attributes_of(CUfunction f) {
 
 void attributes() {
   boot();
-  for (const char* n : {"ok", "args", "smem", "max128", "req64"}) text(n, attributes_of(fn(n)));
+  for (const char* n : {"ok", "args", "smem", "max128", "req64"}) STEP(n, attributes_of(fn(n)));
   CUmodule m = module_of(PTX90);
-  for (const char* n : {"plain", "fixed2", "mustset"}) text(n, attributes_of(fn(n, m)));
+  for (const char* n : {"plain", "fixed2", "mustset"}) STEP(n, attributes_of(fn(n, m)));
 }
 
 void set_attributes() {
@@ -34,7 +34,7 @@ void set_attributes() {
   CUfunction fx = fn("fixed2", m);
   CUfunction pl = fn("plain", m);
   const auto set = [](const char* what, CUfunction of, CUfunction_attribute id, int to) {
-    finding(what, [&] {
+    step(what, [&] {
       const CUresult result = cuFuncSetAttribute(of, id, to);
       int v = -77;
       const CUresult read = cuFuncGetAttribute(&v, id, of);
@@ -86,30 +86,30 @@ void occupancy() {
   int g = -1;
   std::size_t z = 0;
   CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 1024, 0));
-  value("blocks of 1024", n);
+  STEP("blocks of 1024", n);
   CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 32, 0));
-  value("blocks of 32", n);
+  STEP("blocks of 32", n);
   CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 33, 0));
-  value("blocks of 33", n);
+  STEP("blocks of 33", n);
   CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 128, 48 << 10));
-  value("blocks with 48 KiB", n);
+  STEP("blocks with 48 KiB", n);
   CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, f, 128, 100 << 10));
-  value("blocks with 100 KiB", n);
+  STEP("blocks with 100 KiB", n);
   CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, x, 256, 0));
-  value("max128 at 256", n);
+  STEP("max128 at 256", n);
   CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, q, 32, 0));
-  value("req64 at 32", n);
+  STEP("req64 at 32", n);
   CALL(cuOccupancyMaxPotentialBlockSize(&g, &n, f, nullptr, 0, 0));
-  value("grid", g);
-  value("block", n);
+  STEP("grid", g);
+  STEP("block", n);
   CALL(cuOccupancyMaxPotentialBlockSize(&g, &n, x, nullptr, 0, 0));
-  value("block of max128", n);
+  STEP("block of max128", n);
   CALL(cuOccupancyMaxPotentialBlockSize(&g, &n, f, nullptr, 0, 100));
-  value("block limited to 100", n);
+  STEP("block limited to 100", n);
   CALL(cuOccupancyAvailableDynamicSMemPerBlock(&z, f, 1, 128));
-  value("shared for one block", z);
+  STEP("shared for one block", z);
   CALL(cuOccupancyAvailableDynamicSMemPerBlock(&z, f, 2, 128));
-  value("shared for two blocks", z);
+  STEP("shared for two blocks", z);
   CALL(cuOccupancyAvailableDynamicSMemPerBlock(&z, f, 64, 128));
 }
 

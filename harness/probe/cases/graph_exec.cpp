@@ -117,8 +117,8 @@ void set_params() {
   CALL(cuGraphKernelNodeSetParams(k, &kp));
   CUDA_KERNEL_NODE_PARAMS got{};
   CALL(cuGraphKernelNodeGetParams(k, &got));
-  value("grid read back", got.gridDimX);
-  value("function read back", got.func == f2);
+  STEP("grid read back", got.gridDimX);
+  STEP("function read back", got.func == f2);
   const auto no_grid = with(kp, [](auto& c) { c.gridDimX = 0; });
   STEP("cuGraphKernelNodeSetParams grid 0", cuGraphKernelNodeSetParams(k, &no_grid));
 }
@@ -132,11 +132,11 @@ void enable() {
   const auto try_node = [&](const std::string& name, CUgraphNode n) {
     en = 77;
     STEP("get " + name, cuGraphNodeGetEnabled(x, n, &en));
-    value("enabled " + name, en);
+    STEP("enabled " + name, en);
     STEP("disable " + name, cuGraphNodeSetEnabled(x, n, 0));
     en = 77;
     cuGraphNodeGetEnabled(x, n, &en);
-    value("then " + name, en);
+    STEP("then " + name, en);
   };
   try_node("kernel", of.k);
   try_node("memset", of.m);
@@ -149,7 +149,7 @@ void enable() {
   CALL(cuGraphNodeSetEnabled(x, k, 5));
   en = 77;
   CALL(cuGraphNodeGetEnabled(x, k, &en));
-  value("after setting 5", en);
+  STEP("after setting 5", en);
   CALL(cuGraphLaunch(x, nullptr));
   CALL(cuCtxSynchronize());
 }
@@ -167,11 +167,11 @@ void disabled_node_skipped() {
   SETUP(cuGraphNodeSetEnabled(x, n, 0));
   CALL(cuGraphLaunch(x, nullptr));
   SETUP(cuMemcpyDtoH(&v, p, 4));
-  value("value after a launch with the node disabled", v);
+  STEP("value after a launch with the node disabled", v);
   SETUP(cuGraphNodeSetEnabled(x, n, 1));
   CALL(cuGraphLaunch(x, nullptr));
   SETUP(cuMemcpyDtoH(&v, p, 4));
-  value("value after enabling it", v);
+  STEP("value after enabling it", v);
 }
 
 // Adds an IF node whose condition is `initially`, and answers the graph of its body.
@@ -201,7 +201,7 @@ void conditional_if(unsigned initially) {
   CALL(cuCtxSynchronize());
   int got = -1;
   SETUP(cuMemcpyDtoH(&got, d, 4));
-  value("value", got);
+  STEP("value", got);
 }
 
 struct BodyNode {
@@ -237,7 +237,7 @@ void conditional_body_with(const BodyNode& node) {
   CUgraph g = graph();
   CUgraph b = conditional_body(g, 1);
   STEP(std::string{"add to the body: "} + node.kind, node.add(b));
-  text("instantiate", inst_params(g, 0));
+  STEP("instantiate", inst_params(g, 0));
   CALL(cuGraphDestroy(b));
 }
 
@@ -255,10 +255,10 @@ void destroyed_while_running() {
   CALL(cuGraphExecDestroy(x));
   CALL(cuGraphDestroy(g));
   CALL(cuStreamQuery(s));
-  value("ran", ran.load());
+  STEP("ran", ran.load());
   gate.open = 1;
   CALL(cuStreamSynchronize(s));
-  value("ran", ran.load());
+  STEP("ran", ran.load());
 }
 
 void updated_while_running() {
@@ -273,15 +273,15 @@ void updated_while_running() {
   host(h, count_up, &two, {host(h)});
   CUgraphExec x = inst(g);
   SETUP(cuGraphLaunch(x, s));
-  text("update while running", update(x, h));
+  STEP("update while running", update(x, h));
   gate.open = 1;
   CALL(cuStreamSynchronize(s));
-  value("old function ran", one.load());
-  value("new function ran", two.load());
+  STEP("old function ran", one.load());
+  STEP("new function ran", two.load());
   CALL(cuGraphLaunch(x, s));
   CALL(cuStreamSynchronize(s));
-  value("old function ran", one.load());
-  value("new function ran", two.load());
+  STEP("old function ran", one.load());
+  STEP("new function ran", two.load());
 }
 
 }  // namespace

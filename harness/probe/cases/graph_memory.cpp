@@ -35,7 +35,7 @@ void MemoryRows::alloc_nodes() {
   alloc("alloc exportable", [](auto& c) { c.poolProps.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR; });
   alloc("alloc 64 TiB", [](auto& c) { c.bytesize = std::size_t{1} << 46; });
   SETUP(cuGraphAddMemAllocNode(&a, g, nullptr, 0, &ap));
-  value("address set", ap.dptr != 0);
+  STEP("address set", ap.dptr != 0);
 }
 
 void MemoryRows::free_nodes() {
@@ -47,15 +47,15 @@ void MemoryRows::free_nodes() {
   STEP("free twice", cuGraphAddMemFreeNode(&n, g, &a, 1, ap.dptr));
   CUdeviceptr d = 0;
   CALL(cuGraphMemFreeNodeGetParams(fr, &d));
-  value("same address", d == ap.dptr);
+  STEP("same address", d == ap.dptr);
   CUDA_MEM_ALLOC_NODE_PARAMS out{};
   CALL(cuGraphMemAllocNodeGetParams(a, &out));
-  value("bytesize", out.bytesize);
+  STEP("bytesize", out.bytesize);
   CALL(cuGraphMemAllocNodeGetParams(fr, &out));
 }
 
 void MemoryRows::with_others() {
-  value("nodes", count_nodes(g));
+  STEP("nodes", count_nodes(g));
   CUgraph cl;
   CALL(cuGraphClone(&cl, g));
   CUgraph par = graph();
@@ -80,9 +80,9 @@ void MemoryRows::executables() {
   CALL(cuGraphInstantiate(&y, g, 0));
   cuuint64_t v = 77;
   CALL(cuDeviceGetGraphMemAttribute(dev, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &v));
-  value("used", v);
+  STEP("used", v);
   CALL(cuDeviceGetGraphMemAttribute(dev, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &v));
-  value("reserved", v);
+  STEP("reserved", v);
   CALL(cuDeviceGraphMemTrim(dev));
 }
 
@@ -114,11 +114,11 @@ void alloc_without_free(unsigned long long flags) {
   CALL(cuStreamSynchronize(s));
   cuuint64_t v = 77;
   SETUP(cuDeviceGetGraphMemAttribute(dev, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &v));
-  value("used", v);
+  STEP("used", v);
   SETUP(cuDeviceGetGraphMemAttribute(dev, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &v));
-  value("reserved", v);
+  STEP("reserved", v);
   CALL(cuMemGetAddressRange(&b, &z, ap.dptr));
-  value("range size", z);
+  STEP("range size", z);
   CALL(cuMemsetD8(ap.dptr, 1, 4096));
   STEP("second launch without a free", cuGraphLaunch(x, s));
   CALL(cuMemFreeAsync(ap.dptr, s));

@@ -9,7 +9,7 @@ namespace probe {
 namespace {
 
 // A row: an executable of one graph, updated with another.
-void changed(const char* what, CUgraph from, CUgraph to) { text(what, update(inst(from), to)); }
+void changed(const char* what, CUgraph from, CUgraph to) { STEP(what, update(inst(from), to)); }
 
 struct UpdateRows {
   CUfunction f = nullptr;

@@ -30,7 +30,7 @@ CUgreenCtx green(unsigned count = 16) {
 // A row: so many groups, with these flags, of so many multiprocessors at least.
 void split_into(const char* what, const CUdevResource& all, unsigned groups, unsigned flags, unsigned least,
                 bool only_ask = false) {
-  finding(what, [&] {
+  step(what, [&] {
     CUdevResource parts[64] = {};
     CUdevResource rest{};
     unsigned n = groups;
@@ -43,9 +43,9 @@ void split_into(const char* what, const CUdevResource& all, unsigned groups, uns
 void split() {
   boot();
   CUdevResource all = multiprocessors();
-  value("SMs", all.sm.smCount);
-  value("minimum partition", all.sm.minSmPartitionSize);
-  value("alignment", all.sm.smCoscheduledAlignment);
+  STEP("SMs", all.sm.smCount);
+  STEP("minimum partition", all.sm.minSmPartitionSize);
+  STEP("alignment", all.sm.smCoscheduledAlignment);
   split_into("1 group of 0", all, 1, 0, 0);
   split_into("1 group of 1", all, 1, 0, 1);
   split_into("1 group of 8", all, 1, 0, 8);
@@ -83,7 +83,7 @@ void split() {
   CUdevResource sub[4];
   n = 2;
   STEP("split of a split", cuDevSmResourceSplitByCount(sub, &n, g, nullptr, 0, 16));
-  value("groups", n);
+  STEP("groups", n);
   CUdevResource d;
   CALL(cuDeviceGetDevResource(dev, nullptr, CU_DEV_RESOURCE_TYPE_SM));
   CALL(cuDeviceGetDevResource(dev, &d, CU_DEV_RESOURCE_TYPE_INVALID));
@@ -131,20 +131,20 @@ void identity(CUgreenCtx g, CUcontext& c) {
   CUcontext x = nullptr;
   CALL(cuCtxFromGreenCtx(&c, g));
   CALL(cuCtxFromGreenCtx(&c2, g));
-  value("same context each time", c == c2);
-  value("not the primary", c != prim);
+  STEP("same context each time", c == c2);
+  STEP("not the primary", c != prim);
   CALL(cuCtxFromGreenCtx(nullptr, g));
   CALL(cuCtxFromGreenCtx(&x, nullptr));
   CUdevResource r{};
   CALL(cuGreenCtxGetDevResource(g, &r, CU_DEV_RESOURCE_TYPE_SM));
-  value("SMs", r.sm.smCount);
+  STEP("SMs", r.sm.smCount);
   CALL(cuGreenCtxGetDevResource(g, nullptr, CU_DEV_RESOURCE_TYPE_SM));
   CALL(cuGreenCtxGetDevResource(g, &r, CU_DEV_RESOURCE_TYPE_INVALID));
   CALL(cuGreenCtxGetDevResource(nullptr, &r, CU_DEV_RESOURCE_TYPE_SM));
   CALL(cuCtxGetDevResource(c, &r, CU_DEV_RESOURCE_TYPE_SM));
-  value("SMs through the context", r.sm.smCount);
+  STEP("SMs through the context", r.sm.smCount);
   CALL(cuCtxGetDevResource(prim, &r, CU_DEV_RESOURCE_TYPE_SM));
-  value("SMs of the primary", r.sm.smCount);
+  STEP("SMs of the primary", r.sm.smCount);
 }
 
 void work(CUgreenCtx g, CUcontext c) {
@@ -156,20 +156,20 @@ void work(CUgreenCtx g, CUcontext c) {
   CUgreenCtx sg = nullptr;
   CALL(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
   CALL(cuStreamGetCtx(s, &x));
-  value("its context is the green one's", x == c);
-  value("its context is the primary", x == prim);
+  STEP("its context is the green one's", x == c);
+  STEP("its context is the primary", x == prim);
   CALL(cuStreamGetGreenCtx(s, &sg));
-  value("its green context", sg == g);
+  STEP("its green context", sg == g);
   CALL(cuStreamGetCtx_v2(s, &x, &sg));
-  value("v2: green context", sg == g);
-  value("v2: context null", x == nullptr);
+  STEP("v2: green context", sg == g);
+  STEP("v2: context null", x == nullptr);
   STEP("launch on it", launch(k, s));
   CUdeviceptr p = 0;
   CUcontext pc = nullptr;
   CALL(cuMemAlloc(&p, 64));
   CALL(cuPointerGetAttribute(&pc, CU_POINTER_ATTRIBUTE_CONTEXT, p));
-  value("memory belongs to the primary", pc == prim);
-  value("memory belongs to the green context", pc == c);
+  STEP("memory belongs to the primary", pc == prim);
+  STEP("memory belongs to the green context", pc == c);
   CALL(cuStreamSynchronize(s));
 }
 
@@ -179,14 +179,14 @@ void green_context() {
   CUcontext c = nullptr;
   identity(g, c);
   CALL(cuCtxSetCurrent(c));
-  text("current", who(c));
+  STEP("current", who(c));
   CUdevice d = 77;
   unsigned f = 77;
   unsigned v = 77;
   CALL(cuCtxGetDevice(&d));
-  value("device", d);
+  STEP("device", d);
   CALL(cuCtxGetFlags(&f));
-  value("flags", f);
+  STEP("flags", f);
   CALL(cuCtxGetApiVersion(c, &v));
   work(g, c);
   CALL(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048));
@@ -195,7 +195,7 @@ void green_context() {
   unsigned long long b = 0;
   CALL(cuGreenCtxGetId(g, &a));
   CALL(cuCtxGetId(c, &b));
-  value("ids equal", a == b);
+  STEP("ids equal", a == b);
   CALL(cuGreenCtxGetId(g, nullptr));
   CALL(cuGreenCtxGetId(nullptr, &a));
 }
@@ -228,7 +228,7 @@ void destroyed_while_current() {
   SETUP(cuCtxFromGreenCtx(&c, g));
   SETUP(cuCtxPushCurrent(c));
   CALL(cuGreenCtxDestroy(g));
-  text("current", who(c));
+  STEP("current", who(c));
   CALL(cuMemAlloc(&p, 64));
   CALL(cuCtxPopCurrent(&x));
   CALL(cuMemAlloc(&p, 64));
@@ -238,13 +238,13 @@ void keeps_primary() {
   boot();
   CUgreenCtx g = green();
   CUdeviceptr p;
-  text("state", primary_state());
+  STEP("state", primary_state());
   CALL(cuDevicePrimaryCtxRelease(dev));
-  text("state", primary_state());
+  STEP("state", primary_state());
   CALL(cuDevicePrimaryCtxReset(dev));
   CALL(cuMemAlloc(&p, 64));
   CALL(cuGreenCtxDestroy(g));
-  text("state", primary_state());
+  STEP("state", primary_state());
   CALL(cuMemAlloc(&p, 64));
 }
 

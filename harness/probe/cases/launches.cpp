@@ -90,7 +90,7 @@ void parameters() {
   CALL(cuCtxSynchronize());
   unsigned g = 0;
   CALL(cuMemcpyDtoH(&g, p, 4));
-  value("stored value", g);
+  STEP("stored value", g);
 }
 
 void contexts() {
@@ -183,7 +183,7 @@ struct ClusterRows {
   }
 
   static void launched(const char* what, CUfunction k, Attributes attributes, Dim grid) {
-    finding(what, [&] {
+    step(what, [&] {
       const CUlaunchConfig c = config(grid, {32}, attributes);
       const CUresult result = cuLaunchKernelEx(&c, k, nullptr, nullptr);
       return name_of(result) + " sync=" + name_of(cuCtxSynchronize());
@@ -232,15 +232,15 @@ void ClusterRows::occupancy() const {
   CUlaunchConfig c = config({64}, {32}, none);
   int n = -1;
   CALL(cuOccupancyMaxPotentialClusterSize(&n, pl, &c));
-  value("largest cluster", n);
+  STEP("largest cluster", n);
   CALL(cuOccupancyMaxPotentialClusterSize(&n, big, &c));
-  value("largest cluster, non-portable", n);
+  STEP("largest cluster, non-portable", n);
   CALL(cuOccupancyMaxPotentialClusterSize(&n, fx, &c));
-  value("largest cluster of fixed2", n);
+  STEP("largest cluster of fixed2", n);
   Attributes of_two = {cluster({2})};
   c = config({64}, {32}, of_two);
   CALL(cuOccupancyMaxActiveClusters(&n, pl, &c));
-  value("some active clusters", n > 0);
+  STEP("some active clusters", n > 0);
 }
 
 void clusters() {
@@ -258,11 +258,11 @@ void host_function_outlives_stream() {
   shut(gate, s);
   CALL(cuLaunchHostFunc(s, count_up, &n));
   CALL(cuStreamDestroy(s));
-  value("ran", n.load());
+  STEP("ran", n.load());
   gate.open = 1;
   CALL(cuCtxSynchronize());
   for (int i = 0; i < 200 && n == 0; i++) pause(a_while / 10);
-  value("ran after the stream was destroyed", n.load());
+  STEP("ran after the stream was destroyed", n.load());
 }
 
 void callback_calls_driver() {
@@ -317,10 +317,10 @@ void old_interface() {
   CALL(cuCtxSynchronize());
   auto sc = static_cast<CUsharedconfig>(77);
   CALL(cuCtxGetSharedMemConfig(&sc));
-  value("bank size", sc);
+  STEP("bank size", sc);
   CALL(cuCtxSetSharedMemConfig(CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE));
   CALL(cuCtxGetSharedMemConfig(&sc));
-  value("bank size", sc);
+  STEP("bank size", sc);
   CALL(cuFuncSetSharedMemConfig(f, CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE));
   CALL(cuCtxSetSharedMemConfig((CUsharedconfig)9));
   CUtexref tr;

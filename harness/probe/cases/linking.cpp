@@ -56,7 +56,7 @@ void LinkRows::good() {
   SETUP(add(t, CU_JIT_INPUT_PTX, PTX));
   cub = nullptr;
   STEP("complete", cuLinkComplete(t, &cub, &z));
-  value("cubin set", cub != nullptr && z > 0);
+  STEP("cubin set", cub != nullptr && z > 0);
   CUmodule m = nullptr;
   CUfunction f;
   CALL(cuModuleLoadData(&m, cub));
@@ -88,8 +88,8 @@ void LinkRows::logs() {
   SETUP(cuLinkCreate(2, options, operands, &x));
   STEP("syntax error with a log", add(x, CU_JIT_INPUT_PTX, wrong, "bad"));
   STEP("its complete", cuLinkComplete(x, &cub, &z));
-  value("log written", log[0] != 0);
-  value("log size out changed", operands[1] != size);
+  STEP("log written", log[0] != 0);
+  STEP("log size out changed", operands[1] != size);
   auto unknown = static_cast<CUjit_option>(999);
   void* operand = nullptr;
   STEP("unknown option", cuLinkCreate(1, &unknown, &operand, &y));

@@ -17,12 +17,12 @@ void names_of_unknown_results() {
                          0x7fffffff}) {
     const auto result = static_cast<CUresult>(code);
     const auto* const untouched = reinterpret_cast<const char*>(1);
-    finding("name of " + std::to_string(code), [&] {
+    step("name of " + std::to_string(code), [&] {
       const char* s = untouched;
       const CUresult answer = cuGetErrorName(result, &s);
       return with_text(answer, s);
     });
-    finding("string of " + std::to_string(code), [&] {
+    step("string of " + std::to_string(code), [&] {
       const char* s = untouched;
       const CUresult answer = cuGetErrorString(result, &s);
       return with_text(answer, s);
@@ -37,7 +37,7 @@ void names_of_results() {
     const char* description = nullptr;
     if (cuGetErrorName(static_cast<CUresult>(code), &name) != CUDA_SUCCESS || name == nullptr) continue;
     cuGetErrorString(static_cast<CUresult>(code), &description);
-    text(std::to_string(code), std::string{name} + "\t" + (description != nullptr ? description : "-"));
+    STEP(std::to_string(code), std::string{name} + "\t" + (description != nullptr ? description : "-"));
   }
 }
 
@@ -71,7 +71,7 @@ void proc_address() {
   };
   for (const Lookup& which : lookups) {
     const std::string name = which.name.empty() ? "" : which.name + " ";
-    finding(name + "v" + std::to_string(which.version) + " f" + std::to_string(which.flags), [&] {
+    step(name + "v" + std::to_string(which.version) + " f" + std::to_string(which.flags), [&] {
       const Found found = look_up(which);
       return name_of(found.result) + " ptr=" + found.pointer + " status=" + std::to_string(found.status);
     });
@@ -121,8 +121,8 @@ void first_version(FirstGetProcAddress v1) {
   const auto untouched = reinterpret_cast<void*>(1);
   void* p = untouched;
   STEP("first version, unknown name", v1("cuNoSuch", &p, 13000, 0));
-  value("pointer null", p == nullptr);
-  value("pointer untouched", p == untouched);
+  STEP("pointer null", p == nullptr);
+  STEP("pointer untouched", p == untouched);
   STEP("first version, version not sufficient", v1("cuGreenCtxCreate", &p, 12000, 0));
   STEP("first version, version above the driver's", v1("cuInit", &p, 99000, 0));
   STEP("first version, good", v1("cuInit", &p, 13000, 0));
@@ -134,7 +134,7 @@ void odd_proc_address() {
   for (const Lookup& which : odd_lookups) {
     const std::string label =
         "'" + which.name + "' v" + std::to_string(which.version) + " f" + std::to_string(which.flags);
-    finding(label, [&] {
+    step(label, [&] {
       const Found found = look_up(which);
       return name_of(found.result) + " " + found.pointer + " status=" + std::to_string(found.status);
     });
@@ -151,7 +151,7 @@ void odd_proc_address() {
   const void* t = reinterpret_cast<const void*>(1);
   CUuuid z{};
   CALL(cuGetExportTable(&t, &z));
-  value("table null", t == nullptr);
+  STEP("table null", t == nullptr);
   CALL(cuGetExportTable(nullptr, &z));
   CALL(cuGetExportTable(&t, nullptr));
 }

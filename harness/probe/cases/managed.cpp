@@ -14,7 +14,7 @@ struct ManagedRows {
   char c = 0;
 
   void show(const char* label, CUmem_range_attribute attribute) {
-    finding(label, [&] {
+    step(label, [&] {
       v = 77;
       const CUresult result = cuMemRangeGetAttribute(&v, 4, attribute, m, 8192);
       return name_of(result) + " " + std::to_string(v);
@@ -108,7 +108,7 @@ void managed_memory() {
   if (m != 0) *(char*)m = 3;
   char& c = rows.c;
   CALL(cuMemcpyDtoH(&c, m, 1));
-  value("value written by the host", c);
+  STEP("value written by the host", c);
   rows.prefetch();
   rows.advise();
   rows.attributes();

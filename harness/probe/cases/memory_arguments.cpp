@@ -171,7 +171,7 @@ void ArrayRows::levels() {
   CALL(cuMipmappedArrayGetLevel(&x, nullptr, 0));
   SETUP(cuMipmappedArrayGetLevel(&x, mm, 2));
   SETUP(cuArrayGetDescriptor(&o, x));
-  value("width of level 2 of 64", o.Width);
+  STEP("width of level 2 of 64", o.Width);
   STEP("cuArrayDestroy of a mipmap level", cuArrayDestroy(x));
   CALL(cuArrayGetPlane(&pl, a, 0));
   CALL(cuArrayGetSparseProperties(&sp, a));
@@ -230,7 +230,8 @@ void pools(CUmemoryPool mp, CUstream s) {
   create("location invalid", [](auto& c) { c.location = NOWHERE; });
   create("device 99", [](auto& c) { c.location = DEV99; });
   create("handle type 0x40", [](auto& c) { c.handleTypes = static_cast<CUmemAllocationHandleType>(0x40); });
-  create("reserved byte set", [](auto& c) { c.reserved[0] = 1; });
+  // In the header of the recording's day, 13.0, this was the first reserved byte.
+  create("reserved byte set", [](auto& c) { c.gpuDirectRDMACapable = 1; });
   create("win32 handles", [](auto& c) { c.handleTypes = CU_MEM_HANDLE_TYPE_WIN32; });
 
   cuuint64_t v;

@@ -63,7 +63,7 @@ void library_images() {
   boot();
   for (const Image& image : bad_images()) {
     const std::string bytes = padded(image);
-    finding(image.name, [&] {
+    step(image.name, [&] {
       CUlibrary library = nullptr;
       CUkernel kernel = nullptr;
       CUfunction function = nullptr;
@@ -122,10 +122,10 @@ void small_log() {
   auto m = reinterpret_cast<CUmodule>(1);
   const std::string bad = headed("7.0", "sm_70", ".visible .entry k() { this is wrong; }\n");
   CALL(cuModuleLoadDataEx(&m, bad.c_str(), 2, lo, lv));
-  value("beyond the buffer untouched", el[4] == 'x');
-  value("terminated inside the buffer", el[3] == 0);
-  value("module untouched", m == reinterpret_cast<CUmodule>(1));
-  value("module null", m == nullptr);
+  STEP("beyond the buffer untouched", el[4] == 'x');
+  STEP("terminated inside the buffer", el[3] == 0);
+  STEP("module untouched", m == reinterpret_cast<CUmodule>(1));
+  STEP("module null", m == nullptr);
 }
 
 void module_unloaded(const std::string& then) {
@@ -162,7 +162,7 @@ void module_unloaded_while_running() {
   CALL(launch(f, s));
   open_later(gate);
   CALL(cuModuleUnload(m));
-  value("unload waited for the kernel", gate.open.load());
+  STEP("unload waited for the kernel", gate.open.load());
   CALL(cuStreamSynchronize(s));
 }
 
@@ -197,21 +197,21 @@ void loading(const char* mode) {
   boot();
   auto m = static_cast<CUmoduleLoadingMode>(77);
   CALL(cuModuleGetLoadingMode(&m));
-  value("mode", m);
+  STEP("mode", m);
   CUfunction f = fn("ok");
   CUfunction g = fn("ok2");
   auto st = static_cast<CUfunctionLoadingState>(77);
   CALL(cuFuncIsLoaded(&st, f));
-  value("loaded before", st);
+  STEP("loaded before", st);
   CALL(cuFuncLoad(f));
   CALL(cuFuncIsLoaded(&st, f));
-  value("loaded after cuFuncLoad", st);
+  STEP("loaded after cuFuncLoad", st);
   CALL(cuFuncLoad(f));
   CALL(cuFuncIsLoaded(&st, g));
-  value("the other function", st);
+  STEP("the other function", st);
   CALL(launch(g));
   CALL(cuFuncIsLoaded(&st, g));
-  value("after a launch", st);
+  STEP("after a launch", st);
   CUlibrary lib = nullptr;
   CUkernel k = nullptr;
   CUfunction kf = nullptr;
@@ -219,7 +219,7 @@ void loading(const char* mode) {
   SETUP(cuLibraryGetKernel(&k, lib, "ok"));
   SETUP(cuKernelGetFunction(&kf, k));
   CALL(cuFuncIsLoaded(&st, kf));
-  value("a library's kernel", st);
+  STEP("a library's kernel", st);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ void address_ranges() {
   SETUP(cuModuleGetGlobal(&gv, &z, mod, "gvar"));
   CUdeviceptr one = mem(1);
   const auto range_of = [&](const char* what, CUdeviceptr address, CUdeviceptr base) {
-    finding(what, [&] {
+    step(what, [&] {
       CUdeviceptr found = 0;
       z = 77;
       const CUresult result = cuMemGetAddressRange(&found, &z, address);
@@ -148,7 +148,7 @@ void attributes() {
     for (int number = 1; number <= 21; number++) {
       const auto attribute = static_cast<CUpointer_attribute>(number);
       if (!recorded_for(attribute, at)) continue;
-      finding(at.name + " " + attribute_names[number], [&] {
+      step(at.name + " " + attribute_names[number], [&] {
         std::uint64_t v[2] = {unwritten, 0};
         const CUresult result = cuPointerGetAttribute(v, attribute, at.address);
         return name_of(result) + " " + attribute_text(attribute, v[0], at, the_default);
@@ -169,17 +169,17 @@ void several_attributes() {
                               CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_IS_MANAGED};
   void* d[] = {&mt, &ord, &c, &mg};
   CALL(cuPointerGetAttributes(4, at, d, p));
-  value("type", mt);
-  value("ordinal", ord);
-  value("context", c == prim);
-  value("managed", mg & 0xFF);
+  STEP("type", mt);
+  STEP("ordinal", ord);
+  STEP("context", c == prim);
+  STEP("managed", mg & 0xFF);
   CALL(cuPointerGetAttributes(4, at, d, (CUdeviceptr)plain));
-  value("heap: type", mt);
-  value("heap: ordinal", ord);
-  value("heap: context null", c == nullptr);
+  STEP("heap: type", mt);
+  STEP("heap: ordinal", ord);
+  STEP("heap: context null", c == nullptr);
   CALL(cuPointerGetAttributes(4, at, d, 0));
-  value("null: type", mt);
-  value("null: ordinal", ord);
+  STEP("null: type", mt);
+  STEP("null: ordinal", ord);
   CALL(cuPointerGetAttributes(0, at, d, p));
   CALL(cuPointerGetAttributes(4, nullptr, d, p));
   CALL(cuPointerGetAttributes(4, at, nullptr, p));
@@ -195,7 +195,7 @@ void several_attributes() {
   CUdeviceptr m = managed(64);
   CALL(cuPointerSetAttribute(&one, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
   CALL(cuPointerGetAttribute(&sm, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p));
-  value("sync memops", sm & 0xFF);
+  STEP("sync memops", sm & 0xFF);
   CALL(cuPointerSetAttribute(&one, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, (CUdeviceptr)h));
   CALL(cuPointerSetAttribute(&one, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, m));
   CALL(cuPointerSetAttribute(&one, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, (CUdeviceptr)plain));
@@ -210,9 +210,9 @@ void other_context() {
   CUcontext got = nullptr;
   CUdeviceptr q = mem();
   CALL(cuPointerGetAttribute(&got, CU_POINTER_ATTRIBUTE_CONTEXT, p));
-  value("context is the primary", got == prim);
+  STEP("context is the primary", got == prim);
   CALL(cuPointerGetAttribute(&got, CU_POINTER_ATTRIBUTE_CONTEXT, q));
-  value("context is the second", got == c);
+  STEP("context is the second", got == c);
   CALL(cuMemcpyDtoD(p, q, 64));
   CALL(cuMemsetD8(p, 0, 64));
   CALL(cuMemFree(p));
@@ -229,15 +229,15 @@ void host_memory_flags() {
     CUdeviceptr on_device = 0;
     STEP("alloc flags " + std::to_string(flags), cuMemHostAlloc(&block, 64, flags));
     STEP("get flags", cuMemHostGetFlags(&got, block));
-    value("flags", got);
+    STEP("flags", got);
     STEP("device pointer", cuMemHostGetDevicePointer(&on_device, block, 0));
-    value("equals host", on_device == (CUdeviceptr)block);
+    STEP("equals host", on_device == (CUdeviceptr)block);
   }
   void* h = pinned(64);
   unsigned f = 77;
   CUdeviceptr d;
   CALL(cuMemHostGetFlags(&f, h));
-  value("cuMemAllocHost flags", f);
+  STEP("cuMemAllocHost flags", f);
   CALL(cuMemHostGetDevicePointer(&d, (char*)h + 63, 0));
   CALL(cuMemHostGetDevicePointer(&d, (char*)h + (1 << 22), 0));
 }

@@ -34,8 +34,8 @@ void attributes() {
   CUmemoryPool d = default_pool();
   CUmemoryPool p = pool();
   const auto show_both = [&](const Attribute& a) {
-    text("default pool " + a.name, pool_get(d, a.id));
-    text("new pool " + a.name, pool_get(p, a.id));
+    STEP("default pool " + a.name, pool_get(d, a.id));
+    STEP("new pool " + a.name, pool_get(p, a.id));
   };
   for (const Attribute& a : reuse_attributes) show_both(a);
   show_both(threshold);
@@ -43,7 +43,7 @@ void attributes() {
   for (const Attribute& a : reuse_attributes) {
     for (int z : {0, 7}) {
       STEP("set " + std::to_string(z) + " " + a.name, cuMemPoolSetAttribute(p, a.id, &z));
-      text("then " + a.name, pool_get(p, a.id));
+      STEP("then " + a.name, pool_get(p, a.id));
     }
   }
   for (const Attribute& a : usage_attributes) {
@@ -51,7 +51,7 @@ void attributes() {
   }
   cuuint64_t most = ~cuuint64_t{0};
   STEP("set the threshold to the maximum", cuMemPoolSetAttribute(p, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &most));
-  text("then RELEASE_THRESHOLD", pool_get(p, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD));
+  STEP("then RELEASE_THRESHOLD", pool_get(p, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD));
 }
 
 void keep_everything(CUmemoryPool p) {
@@ -65,7 +65,7 @@ void usage(bool keep) {
   CUmemoryPool p = pool();
   if (keep) keep_everything(p);
   const auto show = [&](const std::string& when) {
-    for (const Attribute& a : usage_attributes) text(when + " " + a.name, pool_get(p, a.id));
+    for (const Attribute& a : usage_attributes) STEP(when + " " + a.name, pool_get(p, a.id));
   };
   CUdeviceptr a = 0;
   CUdeviceptr b = 0;
@@ -93,14 +93,14 @@ void trim() {
   CUdeviceptr a = 0;
   SETUP(cuMemAllocFromPoolAsync(&a, 4096, p, s));
   CALL(cuMemPoolTrimTo(p, 0));
-  text("reserved with a live block", pool_get(p, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
+  STEP("reserved with a live block", pool_get(p, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
   SETUP(cuMemFreeAsync(a, s));
   SETUP(cuStreamSynchronize(s));
   CALL(cuMemPoolTrimTo(p, 1));
-  text("reserved after trim to 1", pool_get(p, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
+  STEP("reserved after trim to 1", pool_get(p, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
   CALL(cuMemPoolTrimTo(p, 1ull << 40));
   CALL(cuMemPoolTrimTo(p, 0));
-  text("reserved after trim to 0", pool_get(p, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
+  STEP("reserved after trim to 0", pool_get(p, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
 }
 
 void free_kinds() {
@@ -177,10 +177,10 @@ void reuse() {
   SETUP(cuMemAllocAsync(&a, 4096, s));
   SETUP(cuMemFreeAsync(a, s));
   CALL(cuMemAllocAsync(&b, 4096, s));
-  value("same stream reuses the address", a == b);
+  STEP("same stream reuses the address", a == b);
   CALL(cuMemAllocAsync(&c, 4096, s));
-  value("differs", c != b);
-  value("512-byte aligned", c % 512 == 0);
+  STEP("differs", c != b);
+  STEP("512-byte aligned", c % 512 == 0);
 }
 
 void access() {
@@ -189,7 +189,7 @@ void access() {
   auto f = static_cast<CUmemAccess_flags>(77);
   CUmemLocation l = DEV0;
   CALL(cuMemPoolGetAccess(&f, d, &l));
-  value("flags", f);
+  STEP("flags", f);
   CUmemAccessDesc a = rw();
   CUmemAccessDesc n = rw(CU_MEM_ACCESS_FLAGS_PROT_NONE);
   CALL(cuMemPoolSetAccess(d, &a, 1));

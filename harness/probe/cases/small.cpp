@@ -35,7 +35,7 @@ void checkpoint() {
   auto st = static_cast<CUprocessState>(77);
   int t = 77;
   CALL(cuCheckpointProcessGetState(getpid(), &st));
-  value("state", st);
+  STEP("state", st);
   CALL(cuCheckpointProcessGetState(getpid(), nullptr));
   CALL(cuCheckpointProcessGetState(0, &st));
   CALL(cuCheckpointProcessGetState(-1, &st));

@@ -17,9 +17,9 @@ void version() {
   int v = 0;
   char b[99] = {};
   CALL(cuDriverGetVersion(&v));
-  value("driver", v);
+  STEP("driver", v);
   CALL(cuDeviceGetName(b, 99, dev));
-  text("name", b);
+  STEP("name", b);
 }
 
 void before_init() {
@@ -45,7 +45,7 @@ void no_current() {
   CUdevice d;
   CUdeviceptr p;
   CALL(cuCtxGetCurrent(&x));
-  value("current==null", x == nullptr);
+  STEP("current==null", x == nullptr);
   CALL(cuCtxGetDevice(&d));
   CALL(cuMemAlloc(&p, 4));
   CALL(cuCtxSynchronize());
@@ -164,7 +164,7 @@ void fork_child() {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  value("child status", status);
+  STEP("child status", status);
 }
 
 void host_function_calls_driver() {
@@ -201,7 +201,7 @@ void default_streams() {
   CALL(cuStreamDestroy(CU_STREAM_LEGACY));
   CALL(cuStreamDestroy(CU_STREAM_PER_THREAD));
   CALL(cuStreamGetCtx(nullptr, &c));
-  value("prim", c == prim);
+  STEP("prim", c == prim);
 }
 
 }  // namespace

@@ -15,19 +15,19 @@ void priorities() {
   int hi = 77;
   int g = 77;
   CALL(cuCtxGetStreamPriorityRange(&lo, &hi));
-  value("least", lo);
-  value("greatest", hi);
+  STEP("least", lo);
+  STEP("greatest", hi);
   for (const int p : {0, -1, -5, -6, -100, 1, 100}) {
     CUstream s = nullptr;
     int got = 77;
     STEP("create at " + std::to_string(p), cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, p));
     STEP("get", cuStreamGetPriority(s, &got));
-    value("priority", got);
+    STEP("priority", got);
   }
   CALL(cuStreamGetPriority(nullptr, &g));
-  value("legacy priority", g);
+  STEP("legacy priority", g);
   CALL(cuStreamGetPriority(CU_STREAM_PER_THREAD, &g));
-  value("per-thread priority", g);
+  STEP("per-thread priority", g);
 }
 
 struct Special {
@@ -51,22 +51,22 @@ unsigned long long describe(const Special& special, CUevent e) {
   STEP(n + "synchronize", cuStreamSynchronize(s));
   STEP(n + "query", cuStreamQuery(s));
   STEP(n + "flags", cuStreamGetFlags(s, &f));
-  value(n + "flags value", f);
+  STEP(n + "flags value", f);
   STEP(n + "context", cuStreamGetCtx(s, &c));
-  value(n + "context is the current one", c == prim);
+  STEP(n + "context is the current one", c == prim);
   c = nullptr;
   STEP(n + "context v2", cuStreamGetCtx_v2(s, &c, &gc));
-  value(n + "context v2 is the current one", c == prim);
-  value(n + "green context", gc == untouched ? 1 : gc != nullptr ? 2 : 0);
+  STEP(n + "context v2 is the current one", c == prim);
+  STEP(n + "green context", gc == untouched ? 1 : gc != nullptr ? 2 : 0);
   STEP(n + "green context query", cuStreamGetGreenCtx(s, &gc));
-  value(n + "green context null", gc == nullptr);
+  STEP(n + "green context null", gc == nullptr);
   STEP(n + "device", cuStreamGetDevice(s, &d));
-  value(n + "device value", d);
+  STEP(n + "device value", d);
   STEP(n + "priority", cuStreamGetPriority(s, &p));
-  value(n + "priority value", p);
+  STEP(n + "priority value", p);
   STEP(n + "id", cuStreamGetId(s, &id));
   STEP(n + "capturing", cuStreamIsCapturing(s, &st));
-  value(n + "capture status", st);
+  STEP(n + "capture status", st);
   STEP(n + "record", cuEventRecord(e, s));
   STEP(n + "wait", cuStreamWaitEvent(s, e, 0));
   STEP(n + "host function", cuLaunchHostFunc(s, nothing, nullptr));
@@ -81,8 +81,8 @@ void special_handles() {
   const unsigned long long null_id = describe({"null", nullptr}, e);
   const unsigned long long legacy_id = describe({"legacy", CU_STREAM_LEGACY}, e);
   const unsigned long long thread_id = describe({"per-thread", CU_STREAM_PER_THREAD}, e);
-  value("null and legacy have one id", null_id == legacy_id);
-  value("per-thread has another id", thread_id != legacy_id);
+  STEP("null and legacy have one id", null_id == legacy_id);
+  STEP("per-thread has another id", thread_id != legacy_id);
   unsigned long long other = 0;
   unsigned long long again = 0;
   std::thread([&] {
@@ -90,8 +90,8 @@ void special_handles() {
     SETUP(cuStreamGetId(CU_STREAM_PER_THREAD, &other));
     SETUP(cuStreamGetId(nullptr, &again));
   }).join();
-  value("another thread's per-thread id differs", other != thread_id);
-  value("another thread's legacy id is the same", again == null_id);
+  STEP("another thread's per-thread id differs", other != thread_id);
+  STEP("another thread's legacy id is the same", again == null_id);
   STEP("handle 3", cuStreamQuery((CUstream)3));
 }
 
@@ -124,26 +124,26 @@ void flags_and_context() {
   auto g = reinterpret_cast<CUgreenCtx>(1);
   CUdevice d = 77;
   CALL(cuStreamGetFlags(b, &f));
-  value("blocking", f);
+  STEP("blocking", f);
   CALL(cuStreamGetFlags(n, &f));
-  value("non-blocking", f);
+  STEP("non-blocking", f);
   ctx2();
   CALL(cuStreamGetCtx(n, &c));
-  value("creator's context", c == prim);
+  STEP("creator's context", c == prim);
   CALL(cuStreamGetCtx_v2(n, &c, &g));
-  value("context", c == prim);
-  value("green context null", g == nullptr);
+  STEP("context", c == prim);
+  STEP("green context null", g == nullptr);
   CALL(cuStreamGetCtx_v2(n, &c, nullptr));
   CALL(cuStreamGetDevice(n, &d));
-  value("device", d);
+  STEP("device", d);
   CALL(cuStreamGetGreenCtx(n, &g));
-  value("green context null", g == nullptr);
+  STEP("green context null", g == nullptr);
   CALL(cuStreamGetGreenCtx(n, nullptr));
   unsigned long long a = 0;
   unsigned long long z = 0;
   CALL(cuStreamGetId(b, &a));
   CALL(cuStreamGetId(n, &z));
-  value("ids differ", a != z);
+  STEP("ids differ", a != z);
 }
 
 void destroyed_while_pending() {
@@ -160,7 +160,7 @@ void destroyed_while_pending() {
   CALL(cuEventQuery(e));
   gate.open = 1;
   CALL(cuEventSynchronize(e));
-  value("ran", n.load());
+  STEP("ran", n.load());
 }
 
 void others_while_busy() {
@@ -193,7 +193,7 @@ void memory_operations() {
   CUdeviceptr d = (CUdeviceptr)h;
   CALL(cuStreamWriteValue32(s, d, 5, CU_STREAM_WRITE_VALUE_DEFAULT));
   CALL(cuStreamSynchronize(s));
-  value("written", seen[0]);
+  STEP("written", seen[0]);
   CALL(cuStreamWaitValue32(s, d, 5, CU_STREAM_WAIT_VALUE_EQ));
   CALL(cuStreamSynchronize(s));
   CALL(cuStreamWaitValue32(s, d + 4, 3, CU_STREAM_WAIT_VALUE_GEQ));
@@ -215,7 +215,7 @@ void memory_operations() {
   b[1].waitValue.value = 9;
   CALL(cuStreamBatchMemOp(s, 2, b, 0));
   CALL(cuStreamSynchronize(s));
-  value("batch wrote", seen[6]);
+  STEP("batch wrote", seen[6]);
   void* heap = std::malloc(64);
   STEP("write to heap memory", cuStreamWriteValue32(s, (CUdeviceptr)heap, 1, 0));
 }

@@ -61,7 +61,6 @@ void shape(const Tensor& good) {
 }
 
 void layout(const Tensor& good) {
-  constexpr auto nan_fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
   encoded("box 0", good, [](auto& t) { t.box[0] = 0; });
   encoded("box 256", good, [](auto& t) { t.box[0] = 256, t.dim[0] = 256, t.stride[0] = 1024; });
   encoded("box 257", good, [](auto& t) { t.box[1] = 257; });
@@ -77,11 +76,10 @@ void layout(const Tensor& good) {
   encoded("swizzle 77", good, [](auto& t) { t.swizzle = static_cast<CUtensorMapSwizzle>(77); });
   encoded("promotion 77", good, [](auto& t) { t.promotion = static_cast<CUtensorMapL2promotion>(77); });
   encoded("fill 77", good, [](auto& t) { t.fill = static_cast<CUtensorMapFloatOOBfill>(77); });
-  encoded("NaN fill of floats", good, [](auto& t) { t.fill = nan_fill; });
-  encoded("NaN fill of integers", good, [](auto& t) {
-    t.type = CU_TENSOR_MAP_DATA_TYPE_INT32;
-    t.fill = nan_fill;
-  });
+  const Tensor nan_filled =
+      with(good, [](auto& t) { t.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA; });
+  encoded("NaN fill of floats", nan_filled, [](auto&) {});
+  encoded("NaN fill of integers", nan_filled, [](auto& t) { t.type = CU_TENSOR_MAP_DATA_TYPE_INT32; });
 }
 
 void pointers(const Tensor& good) {

@@ -17,7 +17,7 @@ CUuserObject counted(unsigned references) {
 
 void look(const char* label, std::chrono::milliseconds after = a_while) {
   pause(after);
-  value(label, ran.load());
+  STEP(label, ran.load());
 }
 
 void counts() {

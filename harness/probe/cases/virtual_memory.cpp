@@ -23,15 +23,15 @@ void reservations() {
   CALL(cuMemAddressReserve(&q, MB2, 3, 0, 0));
   CALL(cuMemAddressReserve(&q, MB2, 4096, 0, 0));
   CALL(cuMemAddressReserve(&q, MB2, 8 * MB2, 0, 0));
-  value("aligned to 16 MiB", q % (8 * MB2) == 0);
+  STEP("aligned to 16 MiB", q % (8 * MB2) == 0);
   CALL(cuMemAddressReserve(&q, MB2, 0, 0, 7));
   CALL(cuMemAddressReserve(&q, 1ull << 40, 0, 0, 0));
   CALL(cuMemAddressReserve(&q, 1ull << 60, 0, 0, 0));
   CALL(cuMemAddressReserve(&p, 2 * MB2, 0, 0, 0));
-  value("aligned to 2 MiB", p % MB2 == 0);
+  STEP("aligned to 2 MiB", p % MB2 == 0);
   CUdeviceptr taken = p;
   CALL(cuMemAddressReserve(&q, MB2, 0, taken, 0));
-  value("a taken hint is not honoured", q != taken);
+  STEP("a taken hint is not honoured", q != taken);
   CALL(cuMemAddressReserve(&q, MB2, 0, 12345, 0));
   CALL(cuMemAddressFree(p, MB2));
   CALL(cuMemAddressFree(p + MB2, MB2));
@@ -74,9 +74,9 @@ void handles() {
   create("reserved byte", [](auto& p) { p.allocFlags.reserved[0] = 1; });
   std::size_t gr = 77;
   CALL(cuMemGetAllocationGranularity(&gr, &g, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  value("minimum granularity", gr);
+  STEP("minimum granularity", gr);
   CALL(cuMemGetAllocationGranularity(&gr, &g, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
-  value("recommended granularity", gr);
+  STEP("recommended granularity", gr);
   const auto granularity = [&](const char* what, auto change) {
     const auto props = with(g, change);
     STEP(what, cuMemGetAllocationGranularity(&gr, &props, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
@@ -190,7 +190,7 @@ void two_addresses() {
   unsigned v = 0;
   CALL(cuMemsetD32(p, 42, 1));
   CALL(cuMemcpyDtoH(&v, p + MB2, 4));
-  value("aliased value", v);
+  STEP("aliased value", v);
   CALL(cuMemUnmap(p, 2 * MB2));
   CALL(cuMemcpyDtoH(&v, p, 4));
 }
@@ -206,9 +206,9 @@ void ranges() {
   SETUP(cuMemMap(p + MB2, 2 * MB2, 0, h, 0));
   SETUP(cuMemSetAccess(p + MB2, 2 * MB2, &a, 1));
   CALL(cuMemGetAddressRange(&b, &z, p + 2 * MB2));
-  value("base is the mapping", b == p + MB2);
-  value("base is the reservation", b == p);
-  value("size", z);
+  STEP("base is the mapping", b == p + MB2);
+  STEP("base is the reservation", b == p);
+  STEP("size", z);
   CALL(cuMemFree(p + MB2));
   CALL(cuMemFreeAsync(p + MB2, nullptr));
   CALL(cuMemHostUnregister((void*)(p + MB2)));
@@ -242,12 +242,12 @@ void sharing() {
   CALL(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1));
   CALL(cuMemExportToShareableHandle(nullptr, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
   CALL(cuMemExportToShareableHandle(&fd, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-  value("fd set", fd >= 0);
+  STEP("fd set", fd >= 0);
   CALL(cuMemExportToShareableHandle(&fd2, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-  value("a second, different fd", fd2 >= 0 && fd2 != fd);
+  STEP("a second, different fd", fd2 >= 0 && fd2 != fd);
   CUmemGenericAllocationHandle g = 0;
   CALL(cuMemImportFromShareableHandle(&g, (void*)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-  value("another handle", g != h);
+  STEP("another handle", g != h);
   CALL(cuMemImportFromShareableHandle(&g, (void*)(intptr_t)fd, CU_MEM_HANDLE_TYPE_WIN32));
   CALL(cuMemImportFromShareableHandle(&g, (void*)(intptr_t)999, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   CALL(cuMemImportFromShareableHandle(nullptr, (void*)(intptr_t)fd, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
@@ -264,7 +264,7 @@ void sharing() {
   unsigned v = 0;
   CALL(cuMemsetD32(p, 9, 1));
   CALL(cuMemcpyDtoH(&v, p + MB2, 4));
-  value("value through the import", v);
+  STEP("value through the import", v);
   CALL(cuMemRelease(h));
   CALL(cuMemRelease(g));
 }

@@ -55,10 +55,4 @@ void prepared(std::string_view call, CUresult result) {
   write("SETUP " + std::string{call}, answer_of(result));
 }
 
-void text(std::string_view label, std::string_view answer) {
-  if (begin(label)) write(label, answer);
-}
-
-void number(std::string_view label, long long value) { text(label, std::to_string(value)); }
-
 }  // namespace probe

@@ -7,13 +7,14 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 // A call is recorded by its own text: what stands in the source is the name of the row, and a row recorded on another
 // driver is found by it. Only a macro has that text. It also makes the call from inside `probe::step`, which leaves out
-// calls that are known to end the process.
+// rows that are known to end the process.
 #define CALL(...) probe::step(#__VA_ARGS__, [&] { return (__VA_ARGS__); })
 
-// A call whose text says too little: the label is the name of the row.
+// The same under a label, for a call whose text says too little, and for what calls left behind: a number or text.
 #define STEP(label, ...) probe::step(label, [&] { return (__VA_ARGS__); })
 
 // A call that prepares something: a row only if it fails.
@@ -41,31 +42,27 @@ void start_recording(Progress& progress, int descriptor);
 
 // The result's name as the driver gives it; its number where the driver gives none.
 [[nodiscard]] std::string name_of(CUresult result);
-// name_of, or "missing" where the call went to a function that the driver lacks.
+
+// What is written for an answer: a result's name, or "missing" where the call went to a function that the driver lacks; a
+// number; text as it is.
 [[nodiscard]] std::string answer_of(CUresult result);
+[[nodiscard]] inline std::string answer_of(std::string text) { return text; }
+template <class Number>
+  requires(std::is_integral_v<Number> || std::is_enum_v<Number>)
+[[nodiscard]] std::string answer_of(Number number) {
+  return std::to_string(static_cast<long long>(number));
+}
 
 // True if the row is to be made. Follow with `write`.
 [[nodiscard]] bool begin(std::string_view label);
 void write(std::string_view label, std::string_view answer);
 
-template <class Call>
-void step(std::string_view label, Call&& call) {
-  if (begin(label)) write(label, answer_of(call()));
-}
-
-// A row whose answer is text that takes several calls to find out.
+// A row: what `find` answers.
 template <class Find>
-void finding(std::string_view label, Find&& find) {
-  if (begin(label)) write(label, find());
+void step(std::string_view label, Find&& find) {
+  if (begin(label)) write(label, answer_of(find()));
 }
 
 void prepared(std::string_view call, CUresult result);
-void text(std::string_view label, std::string_view answer);
-void number(std::string_view label, long long value);
-
-template <class Value>
-void value(std::string_view label, Value what) {
-  number(label, static_cast<long long>(what));
-}
 
 }  // namespace probe

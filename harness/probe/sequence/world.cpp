@@ -47,7 +47,7 @@ int World::id_of(CUcontext handle) const {
 }
 
 bool row(const std::string& label, CUresult result, const std::string& extra) {
-  text(label, name_of(result) + extra);
+  STEP(label, name_of(result) + extra);
   return result == CUDA_SUCCESS;
 }
 
