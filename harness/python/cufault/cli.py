@@ -9,7 +9,7 @@ import traceback
 import click
 
 from cufault import __version__
-from cufault.commands import doctor, exec_, run, schema, sweep, trace
+from cufault.commands import doctor, exec_, report, run, schema, sweep, trace
 from cufault.errors import EXIT_HARNESS, EXIT_USAGE, CufaultError
 
 STATUSES = """\b
@@ -32,7 +32,15 @@ def cufault() -> None:
     """The group of all commands."""
 
 
-for _command in (run.command, exec_.command, sweep.command, trace.command, doctor.command, schema.command):
+for _command in (
+    run.command,
+    exec_.command,
+    sweep.command,
+    trace.command,
+    report.command,
+    doctor.command,
+    schema.command,
+):
     cufault.add_command(_command)
 
 
