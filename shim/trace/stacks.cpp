@@ -2,6 +2,7 @@
 // The table of stacks that are on file, and the file.
 #include "stacks.h"
 
+#include <stdio.h>  // rename
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
