@@ -43,6 +43,7 @@ void Context::end(Driver& driver) {
   legacy_.reset();
   per_thread_.clear();
   waits.clear();
+  peers.clear();
   driver.memory.drop_of(*this);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "context/owned.h"
@@ -58,6 +59,7 @@ struct Context : Object, std::enable_shared_from_this<Context> {
   std::array<std::size_t, CU_LIMIT_MAX> limits{};
   CUfunc_cache cache = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig bank_size = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+  std::set<std::uint64_t> peers;  // ids of contexts whose memory it may use
   std::vector<Point> waits;  // what all later work of the context waits for (cuCtxWaitEvent)
 
  private:

@@ -200,8 +200,7 @@ CUresult CUDAAPI cuDevicePrimaryCtxReset(CUdevice dev) {
   return api(__func__, kPlain, [&](Call& call) {
     Device& device = call.driver.device(dev);
     require(device.greens == 0, CUDA_ERROR_NOT_PERMITTED);
-    device.retains = 0;
-    device.primary_flags = 0;
+    device.primary_flags = 0;  // recorded: the retains are still there to be released
     if (device.primary->alive()) destroy_context(call, device.primary);
   });
 }

@@ -5,6 +5,7 @@
 #include "context/context.h"
 #include "core/call.h"
 #include "device/device.h"
+#include "graph/capture.h"
 
 using namespace cufault::sim;
 
@@ -60,7 +61,7 @@ CUresult CUDAAPI cuCtxGetLimit(size_t* value, CUlimit limit) {
   return api(__func__, kPlain, [&](Call& call) {
     require(value != nullptr);
     const auto& context = call.current();
-    require(static_cast<unsigned>(limit) < CU_LIMIT_MAX);
+    require(static_cast<unsigned>(limit) <= CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED);  // newer ones are unknown to this driver
     require(limit != CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH && limit != CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED,
             CUDA_ERROR_UNSUPPORTED_LIMIT);
     *value = context->limits[limit];
@@ -70,6 +71,7 @@ CUresult CUDAAPI cuCtxGetLimit(size_t* value, CUlimit limit) {
 CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, size_t value) {
   return api(__func__, kFaults, [&](Call& call) {
     const auto& context = call.current();
+    refuse_unsafe(call);
     context->limits[limit] = accepted(limit, value);
   });
 }

@@ -28,10 +28,19 @@ CUresult record_with(const char* symbol, CUevent handle, CUstream stream_handle,
   return api(symbol, {.reports_fault = true, .inside = Callback::stream_callback}, [&](Call& call) {
     require((flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)) == 0);
     const auto stream = stream_of(call, stream_handle);
+    if (capturing(*stream))
+      if (const Found found = call.driver.handles->find(handle); found.state == HandleState::live && found.kind == Kind::event) {
+        const auto& event = static_cast<const Event&>(*found.object);
+        // Recorded (sequences): refused, and the capture goes on.
+        require((event.flags & CU_EVENT_INTERPROCESS) == 0 || event.context->base() != stream->context->base(),
+                CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+      }
+    if (handle != nullptr && capturing(*stream)) require(!stream->capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     const auto event = usable(call, handle);
     require(event->context->base() == stream->context->base(), CUDA_ERROR_INVALID_HANDLE);
     refuse_implicit(call, *stream);
     if (!capturing(*stream)) {
+      event->captured_ended = false;
       event->captured.reset();
       record(call.driver, *event, stream);
     } else if ((flags & CU_EVENT_RECORD_EXTERNAL) != 0) {
@@ -74,6 +83,7 @@ CUresult CUDAAPI cuEventQuery(CUevent handle) {
       invalidate(*capture);
       refuse(CUDA_ERROR_CAPTURED_EVENT);
     }
+    require(!event->captured_ended);  // recorded (sequences): once the capture is over
     refuse_unsafe(call);
     return event->done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
@@ -86,6 +96,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent handle) {
       invalidate(*capture);
       refuse(CUDA_ERROR_CAPTURED_EVENT);
     }
+    require(!event->captured_ended);
     refuse_unsafe(call);
     const auto points = event->points;
     for (const Point& point : points) wait_for(call, point);
@@ -98,7 +109,10 @@ CUresult CUDAAPI cuEventElapsedTime(float* milliseconds, CUevent start_handle, C
     require(milliseconds != nullptr);
     const auto start = usable(call, start_handle), end = usable(call, end_handle);
     require(start->captured.expired() && end->captured.expired(), CUDA_ERROR_CAPTURED_EVENT);
-    require(start->recorded() && end->recorded(), CUDA_ERROR_INVALID_HANDLE);
+    for (const auto& event : {start, end}) {  // one after the other, as recorded (sequences)
+      require(!event->captured_ended);        // the capture is over
+      require(event->recorded(), CUDA_ERROR_INVALID_HANDLE);
+    }
     require(((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) == 0, CUDA_ERROR_INVALID_HANDLE);
     require(start->context == end->context, CUDA_ERROR_INVALID_HANDLE);
     if (!start->done() || !end->done()) return CUDA_ERROR_NOT_READY;
@@ -109,9 +123,14 @@ CUresult CUDAAPI cuEventElapsedTime(float* milliseconds, CUevent start_handle, C
 
 CUresult CUDAAPI cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsigned int flags) {
   return api(__func__, kFaults, [&](Call& call) {
-    require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
     const auto stream = stream_of(call, stream_handle);
+    require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
     const auto event = usable(call, handle);
+    if (event->captured_ended && event->captured.expired()) {
+      if (capturing(*stream)) invalidate(*stream->capture);
+      call.misuse(CUFAULT_MISUSE_WOULD_CRASH, handle, "an event recorded in a capture that has ended");
+      refuse(CUDA_ERROR_INVALID_VALUE);
+    }
     if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0 && capturing(*stream)) {
       if (!event->recorded()) {
         invalidate(*stream->capture);
@@ -120,6 +139,8 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream stream_handle, CUevent handle, unsig
       capture_work(call, *stream, WaitWork{event});
       return;
     }
+    if ((event->flags & CU_EVENT_INTERPROCESS) != 0 && !event->recorded() && event->context != stream->context)
+      call.misuse(CUFAULT_MISUSE_WOULD_CRASH, handle, "an interprocess event that was never recorded, in another context");
     if (!capture_wait(call, stream, *event)) wait_event(call.driver, *event, stream);
   });
 }

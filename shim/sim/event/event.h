@@ -34,6 +34,7 @@ struct Event : Owned {
   // Where in a capture it was recorded, if that was the last recording.
   std::weak_ptr<Capture> captured;
   std::vector<Node*> captured_nodes;
+  bool captured_ended = false;  // that was the last recording; the capture may be over
 };
 
 // Records into the stream, in order with its work.

@@ -87,6 +87,9 @@ void capture_record(Call& call, Stream& stream, Event& event) {
   Capture& capture = *stream.capture;
   require(!capture.invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   event.captured = stream.capture;
+  event.captured_ended = true;
+  event.points.clear();
+  event.time.reset();
   event.captured_nodes = capture.branch(stream)->dependencies;
 }
 

@@ -102,12 +102,7 @@ namespace {
 
 Work copy_work(Driver& driver, const Work& work) {
   Work copy = work;
-  if (auto* kernel = std::get_if<KernelWork>(&copy)) {
-    const auto& from = std::get<KernelWork>(work);
-    for (std::size_t i = 0; i < kernel->argument_pointers.size(); ++i)
-      kernel->argument_pointers[i] =
-          kernel->arguments.data() + (static_cast<const unsigned char*>(from.argument_pointers[i]) - from.arguments.data());
-  } else if (auto* child = std::get_if<ChildWork>(&copy)) {
+  if (auto* child = std::get_if<ChildWork>(&copy)) {
     child->graph = clone(driver, *child->graph);
     child->graph->embedded = true;
   } else if (auto* conditional = std::get_if<ConditionalWork>(&copy)) {

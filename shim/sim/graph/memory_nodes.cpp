@@ -72,7 +72,10 @@ void allocate_now(Driver& driver, const AllocWork& work) {
   auto allocation = std::make_shared<Allocation>(memory.address, memory.size, MemoryKind::graph);
   allocation->backing = memory.backing;
   Device& device = *memory.device;
-  device.graph_used += steps(memory.size);
+  std::uint64_t live = memory.size;
+  driver.memory.for_each([&](const Allocation& other) { live += other.graph_device == &device ? other.size : 0; });
+  // Recorded (graph_memory_nodes): what was used once stays used until it is trimmed.
+  device.graph_used = std::max(device.graph_used, steps(live));
   device.graph_used_high = std::max(device.graph_used_high, device.graph_used);
   device.graph_reserved = std::max(device.graph_reserved, device.graph_used);
   device.graph_reserved_high = std::max(device.graph_reserved_high, device.graph_reserved);
@@ -137,6 +140,8 @@ CUresult CUDAAPI cuDeviceSetGraphMemAttribute(CUdevice dev, CUgraphMem_attribute
 CUresult CUDAAPI cuDeviceGraphMemTrim(CUdevice dev) {
   return api(__func__, kPlain, [&](Call& call) {
     Device& device = call.driver.device(dev);
-    device.graph_reserved = device.graph_used;
+    std::uint64_t live = 0;
+    call.driver.memory.for_each([&](const Allocation& other) { live += other.graph_device == &device ? other.size : 0; });
+    device.graph_reserved = device.graph_used = steps(live);
   });
 }

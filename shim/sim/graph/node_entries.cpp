@@ -11,6 +11,8 @@
 #include "graph/graph.h"
 #include "graph/memory_nodes.h"
 #include "graph/params.h"
+#include "graph/update.h"
+#include "module/function.h"
 #include "module/launch.h"
 #include "stream/memory_operations.h"
 
@@ -32,6 +34,15 @@ CUresult add(const char* symbol, CUgraphNode* out, CUgraph handle, const CUgraph
 template <class Body>
 CUresult with_node(const char* symbol, CUgraphNode handle, Body&& body) {
   return api(symbol, kPlain, [&](Call& call) { body(call, *call.use<Node>(handle, CUDA_ERROR_INVALID_VALUE)); });
+}
+
+// The parameters as the caller gave them; the arguments' values are the node's to keep.
+void fill_kernel_params(KernelWork& kernel, CUDA_KERNEL_NODE_PARAMS& params) {
+  params = kernel.params;
+  kernel.argument_pointers.clear();
+  for (const ParameterImage& parameter : kernel.function->kernel->parameters)
+    kernel.argument_pointers.push_back(kernel.arguments.data() + parameter.offset);
+  params.kernelParams = kernel.argument_pointers.empty() ? nullptr : kernel.argument_pointers.data();
 }
 
 ChildWork child_work(Call& call, Graph& parent, CUgraph handle) {
@@ -204,9 +215,7 @@ CUresult CUDAAPI cuGraphAddNode(CUgraphNode* out, CUgraph handle, const CUgraphN
 CUresult CUDAAPI cuGraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* params) {
   return with_node(__func__, handle, [&](Call&, Node& node) {
     require(params != nullptr);
-    auto& kernel = work_of<KernelWork>(node);
-    *params = kernel.params;
-    params->kernelParams = kernel.argument_pointers.empty() ? nullptr : kernel.argument_pointers.data();
+    fill_kernel_params(work_of<KernelWork>(node), *params);
   });
 }
 
@@ -307,6 +316,61 @@ CUresult CUDAAPI cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams* par
   return with_node(__func__, handle, [&](Call& call, Node& node) {
     require(params != nullptr && params->type == type_of(node.work));
     node.work = general_work(call, *node.graph, *params);
+  });
+}
+
+CUresult CUDAAPI cuGraphExecNodeSetParams(CUgraphExec exec_handle, CUgraphNode handle, CUgraphNodeParams* params) {
+  return api(__func__, kPlain, [&](Call& call) {
+    const auto exec = call.use<GraphExec>(exec_handle, CUDA_ERROR_INVALID_VALUE);
+    const auto node = call.use<Node>(handle, CUDA_ERROR_INVALID_VALUE);
+    ExecNode* own = exec->find(*node);
+    require(params != nullptr && own != nullptr && params->type == type_of(own->work));
+    require(!std::holds_alternative<AllocWork>(own->work) && !std::holds_alternative<FreeWork>(own->work));
+    if (std::holds_alternative<ConditionalWork>(own->work)) refuse(CUDA_ERROR_INVALID_VALUE);
+    Work wanted = general_work(call, *node->graph, *params);
+    const CUgraphExecUpdateResult fits = replaceable(own->work, wanted);
+    if (const auto* child = std::get_if<ChildWork>(&wanted)) bury(call.driver, *child->graph);
+    require(fits == CU_GRAPH_EXEC_UPDATE_SUCCESS);
+    if (auto* kernel = std::get_if<KernelWork>(&wanted)) kernel->attributes = std::get<KernelWork>(own->work).attributes;
+    own->work = std::move(wanted);
+  });
+}
+
+CUresult CUDAAPI cuGraphNodeGetParams(CUgraphNode handle, CUgraphNodeParams* params) {
+  return with_node(__func__, handle, [&](Call& call, Node& node) {
+    require(params != nullptr);
+    CUgraphNodeParams out{};
+    out.type = type_of(node.work);
+    if (const auto* set = std::get_if<SetWork>(&node.work)) {
+      out.memset.dst = set->set.dst;
+      out.memset.pitch = set->set.pitch;
+      out.memset.value = set->set.value;
+      out.memset.elementSize = set->set.elementSize;
+      out.memset.width = set->set.width;
+      out.memset.height = set->set.height;
+      out.memset.ctx = set->context;
+    } else if (const auto* copy = std::get_if<CopyWork>(&node.work)) {
+      out.memcpy.copyParams = copy->copy;
+      out.memcpy.copyCtx = copy->context;
+    } else if (const auto* host = std::get_if<HostWork>(&node.work)) {
+      out.host.fn = host->params.fn;
+      out.host.userData = host->params.userData;
+    } else if (const auto* record_work = std::get_if<RecordWork>(&node.work)) {
+      out.eventRecord.event = static_cast<CUevent>(record_work->event->self);
+    } else if (const auto* wait = std::get_if<WaitWork>(&node.work)) {
+      out.eventWait.event = static_cast<CUevent>(wait->event->self);
+    } else if (const auto* child = std::get_if<ChildWork>(&node.work)) {
+      out.graph.graph = child->graph->handle;
+    } else if (const auto* free = std::get_if<FreeWork>(&node.work)) {
+      out.free.dptr = free->address;
+    } else if (auto* kernel = std::get_if<KernelWork>(&node.work)) {
+      CUDA_KERNEL_NODE_PARAMS own{};
+      fill_kernel_params(*kernel, own);
+      std::memcpy(static_cast<void*>(&out.kernel), &own, sizeof own);
+    } else if (!std::holds_alternative<EmptyWork>(node.work)) {
+      call.unmodelled("the parameters of this type of node");
+    }
+    *params = out;
   });
 }
 

@@ -92,7 +92,7 @@ Instantiation instantiate(Driver& driver, const std::shared_ptr<Graph>& graph, u
   const auto held = clone(driver, *graph);  // so that later changes of embedded graphs do not reach the copy
   std::map<std::uint64_t, Work*> copies;
   for (const auto& node : held->nodes) copies[node->cloned_from] = &node->work;
-  for (const Node* node : order.nodes) exec->nodes.push_back({node->id, true, std::move(*copies[node->id])});
+  for (const Node* node : order.nodes) exec->nodes.push_back({node->id, true, *copies[node->id]});
   exec->dependencies = std::move(order.dependencies);
   exec->user_objects = std::move(held->user_objects);
   held->user_objects.clear();

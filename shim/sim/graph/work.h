@@ -27,7 +27,7 @@ struct KernelWork {
   CUDA_KERNEL_NODE_PARAMS params{};  // func, kern and ctx as the caller gave them; kernelParams and extra null
   // The values of the parameters, one after another as the kernel sees them.
   std::vector<unsigned char> arguments;
-  std::vector<void*> argument_pointers;  // into `arguments`, for those who read the node's parameters
+  std::vector<void*> argument_pointers;  // into `arguments`: made for those who read the node's parameters
   std::map<int, CUlaunchAttributeValue> attributes;
 };
 

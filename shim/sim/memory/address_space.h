@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "core/api.h"
@@ -43,6 +44,14 @@ struct Backing {
 // Zeroed memory, aligned to 512 bytes at least; refuses with OUT_OF_MEMORY.
 [[nodiscard]] std::shared_ptr<Backing> make_backing(std::size_t size);
 
+// What cuMemAdvise and cuMemPrefetchAsync said about managed memory. Location type 0: nothing.
+struct ManagedAdvice {
+  bool read_mostly = false;
+  CUmemLocation preferred{};
+  CUmemLocation prefetched{};
+  std::set<int> accessed_by;
+};
+
 // A range of addresses with memory behind it. Device addresses are addresses of this process.
 struct Allocation {
   Allocation(CUdeviceptr where, std::size_t length, MemoryKind what) : base(where), size(length), kind(what) {}
@@ -73,6 +82,7 @@ struct Allocation {
   std::shared_ptr<VmmAllocation> physical;
   std::size_t physical_offset = 0;
   CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  ManagedAdvice advice;
 };
 
 // Guarded by the driver's lock.

@@ -106,6 +106,7 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
 
 CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr* base, size_t* size, CUdeviceptr address) {
   return api(__func__, kPlain, [&](Call& call) {
+    (void)call.current();
     if (base != nullptr) *base = 0;
     if (size != nullptr) *size = 0;
     const auto allocation = call.driver.memory.find(address);

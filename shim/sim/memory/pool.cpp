@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kStep = 32u << 20;
 constexpr std::size_t kGrain = 512;
 
-std::uint64_t steps(std::uint64_t bytes) { return (bytes + kStep - 1) / kStep * kStep; }
+std::uint64_t steps(std::uint64_t bytes) { return bytes > UINT64_MAX - kStep ? bytes : (bytes + kStep - 1) / kStep * kStep; }
 
 }  // namespace
 

@@ -125,8 +125,6 @@ KernelWork kernel_work(Call& call, std::shared_ptr<Function> function, const CUD
     require(std::uint64_t{params.gridDimX} * params.gridDimY * params.gridDimZ <= room, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   }
   work.arguments = arguments_of(*function, params.kernelParams, params.extra);
-  for (const ParameterImage& parameter : function->kernel->parameters)
-    work.argument_pointers.push_back(work.arguments.data() + parameter.offset);
   work.params = params;
   work.params.kernelParams = nullptr;
   work.params.extra = nullptr;

@@ -37,7 +37,9 @@ CUresult launch(const char* symbol, CUfunction handle, const CUDA_KERNEL_NODE_PA
     if (capturing(*stream)) require(!stream->capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     try {
       enqueue(call, stream, kernel_work(call, std::move(function), params, attributes, count));
-    } catch (const Refusal&) {
+    } catch (const Refusal& refusal) {
+      // Recorded (sequences): without a current context, an argument's error needs one.
+      require(refusal.code != CUDA_ERROR_INVALID_VALUE || call.current_or_null() != nullptr, CUDA_ERROR_INVALID_CONTEXT);
       // Recorded (capture_calls_*): a refused launch ends the capture.
       if (capturing(*stream)) invalidate(*stream->capture);
       throw;

@@ -194,6 +194,7 @@ CUresult CUDAAPI cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* ou
     auto made = std::make_shared<VmmAllocation>();
     const int fd = static_cast<int>(reinterpret_cast<std::intptr_t>(shared));
     require(read_memory_file(fd, made->size, made->props), CUDA_ERROR_UNKNOWN);
+    made->props.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;  // recorded (ipc_vmm): an import cannot be exported again
     made->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     require(made->fd >= 0, CUDA_ERROR_OPERATING_SYSTEM);
     *out = keep(call, std::move(made));
