@@ -99,29 +99,36 @@ bool modules::start(const plan& plan) noexcept {
 
 int modules::look(dl_phdr_info* object, std::size_t, void* data) {
   auto& visit = *static_cast<modules::visit*>(data);
+  static_cast<void>(visit.all->turn_.load(std::memory_order_acquire));
+  const bool done = look_at(*object, visit);
+  visit.all->turn_.store(true, std::memory_order_release);
+  return done ? 1 : 0;
+}
+
+bool modules::look_at(const dl_phdr_info& object, visit& visit) {
   modules& all = *visit.all;
   // The loader holds its lock from the first object to the last, so nobody ever sees half a table.
   if (visit.first) {
     visit.first = false;
-    visit.building = !all.valid_ || all.adds_ != object->dlpi_adds || all.subs_ != object->dlpi_subs;
+    visit.building = !all.valid_ || all.adds_ != object.dlpi_adds || all.subs_ != object.dlpi_subs;
     if (visit.building) {
       all.valid_ = true;
-      all.adds_ = object->dlpi_adds;
-      all.subs_ = object->dlpi_subs;
+      all.adds_ = object.dlpi_adds;
+      all.subs_ = object.dlpi_subs;
       all.current_.clear();
     }
   }
   if (visit.building) {
-    visit.memory = all.current_.add(*object, *all.plan_, all.program_);
+    visit.memory = all.current_.add(object, *all.plan_, all.program_);
     if (!visit.memory) {
       all.valid_ = false;
-      return 1;
+      return true;
     }
   }
   // Copied here: once the lock is free the table may move.
   const module* const found = all.current_.find(visit.address);
   if (found != nullptr) *visit.found = *found;
-  return visit.building ? 0 : 1;
+  return !visit.building;
 }
 
 bool modules::find(const void* address, module& found) noexcept {

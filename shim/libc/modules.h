@@ -12,6 +12,7 @@
 
 #include <link.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,12 +59,15 @@ class modules {
   struct visit;
   static int add_permanent(dl_phdr_info* object, std::size_t size, void* data);
   static int look(dl_phdr_info* object, std::size_t size, void* data);
+  static bool look_at(const dl_phdr_info& object, visit& visit);
 
   const plan* plan_ = nullptr;
   char program_[CUFAULT_LIBC_NAME] = {};
   module_table permanent_;
   /* The rest belongs to whoever holds the loader's lock. */
   module_table current_;
+  /* Tells ThreadSanitizer, which does not see that lock, that one thread comes after the other. */
+  std::atomic<bool> turn_{false};
   bool valid_ = false; /* current_ holds every object there was at these counts */
   unsigned long long adds_ = 0;
   unsigned long long subs_ = 0;

@@ -30,7 +30,7 @@ TEST(LoadedSymbol, FindsWhatDlsymFindsBehindTheProgram) {
 
 TEST(LoadedSymbol, SaysWhoseItIsAndFindsNoData) {
   char owner[4096];
-  ASSERT_NE(find_behind(&here, "_Znwm", owner, sizeof owner).address, nullptr);
+  ASSERT_NE(find_behind(&here, "_ZSt17__throw_bad_allocv", owner, sizeof owner).address, nullptr);
   EXPECT_NE(std::strstr(owner, "libstdc++.so"), nullptr) << owner;
   EXPECT_EQ(find_behind(&here, "environ").address, nullptr);
   EXPECT_EQ(find_behind(&here, "cufault_no_such_function").address, nullptr);
@@ -82,7 +82,7 @@ TEST(Modules, KnowsTheProgramTheLibcAndNothing) {
   ASSERT_TRUE(all.find(&here, found));
   EXPECT_STREQ(found.name, "libc_process_test");
   EXPECT_EQ(found.rules, 1u);
-  ASSERT_TRUE(all.find(reinterpret_cast<const void*>(&::malloc), found));
+  ASSERT_TRUE(all.find(::dlsym(RTLD_NEXT, "getppid"), found));
   EXPECT_STREQ(found.name, "libc.so.6");
   EXPECT_NE(found.base, 0u);
   void* const page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
