@@ -90,6 +90,8 @@ def _machine(machine: dict[str, Any]) -> str:
     lines = [f"* {name}: {value}" for name, value in machine.items() if value is not None and name != "changed"]
     if machine.get("changed"):
         lines.append("* the source differs from that commit")
+    if machine.get("load", 0) > machine.get("cores", 1) / 2:
+        lines.append("* others were using the machine: the least times are nearer the truth than the medians")
     return "\n".join(lines) + "\n"
 
 

@@ -361,6 +361,7 @@ def machine() -> dict[str, Any]:
     return {
         "processor": model or platform.machine(),
         "cores": len(os.sched_getaffinity(0)),
+        "load": round(os.getloadavg()[0], 1),
         "system": f"{platform.system()} {platform.release()}, {' '.join(platform.libc_ver())}",
         "compiler": command_output("c++", "--version").partition("\n")[0],
         "gpu": command_output("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader") or None,

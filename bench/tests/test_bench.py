@@ -111,6 +111,14 @@ def test_a_missed_target_is_called_missed() -> None:
     assert "the source differs from that commit" in text
 
 
+def test_a_busy_machine_is_called_busy() -> None:
+    results = results_of(line("idle", 0.5))
+    results["machine"] |= {"cores": 2, "load": 9.0}
+    assert "others were using the machine" in as_markdown(results)
+    results["machine"]["load"] = 0.3
+    assert "others were using the machine" not in as_markdown(results)
+
+
 def test_programs_refuse_to_measure_nothing() -> None:
     stand_in = f"{BUILD}/bench/libcuda_stand_in.so"
     # Without a preload the name is the driver itself: there would be nothing to compare.
