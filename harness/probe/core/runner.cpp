@@ -124,7 +124,7 @@ class Run {
       return;
     }
     alarm(settings_.timeout_s);
-    if (chdir("/tmp") != 0 || !driver::open(settings_.driver, settings_.simulated_devices).empty()) _exit(9);
+    if (!driver::open(settings_.driver, settings_.simulated_devices).empty() || chdir("/tmp") != 0) _exit(9);
     start_recording(progress_[index], states_[index].notes.descriptor());
     cases_[index].body();
     _exit(0);

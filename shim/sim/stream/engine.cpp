@@ -31,7 +31,9 @@ std::uint64_t Engine::submit(const std::shared_ptr<Stream>& stream, Operation op
   }
   if (operation.condition) {
     ++conditions_;
-    if (threads_ == 0) start_task({nullptr, {}, Callback::none});  // someone has to look at the condition
+    // Someone has to look at the condition: a thread that sleeps because there was none does not know of it.
+    if (threads_ == 0) start_task({nullptr, {}, Callback::none});
+    else task_added_.notify_one();
   }
   stream->queue.push_back(std::move(operation));
   if (idle) {
