@@ -32,7 +32,7 @@ struct Tensor {
 
 constexpr unsigned dimensions = 1, strides = 2, box = 4, element_strides = 8;
 
-alignas(64) CUtensorMap map_space[2];  // with room for a misaligned one
+CUtensorMap map_space[2];  // with room for a misaligned one
 
 template <class Change>
 void encoded(const char* what, const Tensor& base, Change change) {
