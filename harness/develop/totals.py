@@ -18,6 +18,7 @@ GTEST_FAILURE = re.compile(r"^\[ {2}FAILED {2}\] (\S+\.\S+)", re.MULTILINE)
 PYTEST_CLOSING = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in \d[\d.]*s\b", re.MULTILINE)
 PYTEST_SKIP = re.compile(r"^SKIPPED \[(?P<count>\d+)\] (?P<reason>.*)$", re.MULTILINE)
 PYTEST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - .*)?$", re.MULTILINE)
+MAY_BE_MISSING = ("gpu", "cuda toolkit")  # what no package brings; all else, ./dev installs
 PYTEST_WORDS = {
     "passed": "passed",
     "xfailed": "passed",
@@ -47,12 +48,12 @@ class Totals:
         self.skips += other.skips
 
     def refuse_other_skips(self) -> None:
-        """Turns skips for another reason than a missing GPU into failures: nothing else may be missing."""
-        strange = [line for line in self.skips if "gpu" not in line.lower()]
+        """Turns skips that do not name what a machine may lack (below) into failures: nothing else may be missing."""
+        strange = [line for line in self.skips if not any(word in line.lower() for word in MAY_BE_MISSING)]
         self.skips = [line for line in self.skips if line not in strange]
         self.skipped -= len(strange)
         self.failed += len(strange)
-        self.failures += [f"{line} (skipped, but only a missing GPU may skip)" for line in strange]
+        self.failures += [f"{line} (skipped, but only a missing GPU or CUDA toolkit may skip)" for line in strange]
 
     @property
     def ok(self) -> bool:

@@ -49,7 +49,8 @@ def test_all_pinned_sources_together_differ_in_nothing(capsys: pytest.CaptureFix
     folders = [folder for folder in (TOOLKIT / "include", wheel) if folder and (folder / "cuda.h").exists()]
     sources, here = spec.load_api().sources, {_version(folder): folder for folder in folders}
     if tuple(here) != sources.headers or not stub.exists():
-        pytest.skip(f"needs the headers of CUDA {' and '.join(sources.headers)} and a stub; here: {', '.join(here)}")
+        needed = f"needs the headers of CUDA {' and '.join(sources.headers)} and a stub"
+        pytest.skip(f"no such CUDA toolkit here: {needed}; here: {', '.join(here)}")
     arguments = [f"--headers={version}={folder}" for version, folder in here.items()]
     status = read_headers.main(["diff", *arguments, f"--stub={sources.stub}={stub}"])
     assert capsys.readouterr().out == ""

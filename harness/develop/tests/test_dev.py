@@ -8,7 +8,7 @@ import re
 import pytest
 from machine import Machine
 
-PACKAGES = "g++ pkg-config libgtest-dev libgmock-dev nlohmann-json3-dev libbenchmark-dev valgrind binutils"
+PACKAGES = "g++ clang pkg-config libgtest-dev libgmock-dev nlohmann-json3-dev libbenchmark-dev valgrind binutils"
 
 
 def test_a_bare_machine_gets_every_package_and_the_lock_file(machine: Machine) -> None:

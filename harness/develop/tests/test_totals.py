@@ -83,15 +83,19 @@ def run_main(tmp_path: Path, *entries: dict[str, object], more: tuple[str, ...] 
     return totals.main([str(path), *more])
 
 
-def test_a_missing_gpu_may_skip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status = run_main(tmp_path, {"result": "OK"}, {"result": "SKIP", "stdout": "this machine has no GPU\n"})
+@pytest.mark.parametrize("reason", ["this machine has no GPU", "no CUDA toolkit here"])
+def test_what_no_package_brings_may_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str], reason: str) -> None:
+    status = run_main(tmp_path, {"result": "OK"}, {"result": "SKIP", "stdout": f"{reason}\n"})
     assert status == 0
-    assert capsys.readouterr().out == "skipped  t: this machine has no GPU\n1 passed, 0 failed, 1 skipped\n"
+    assert capsys.readouterr().out == f"skipped  t: {reason}\n1 passed, 0 failed, 1 skipped\n"
 
 
 def test_nothing_else_may_skip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_main(tmp_path, {"result": "OK"}, {"result": "SKIP", "stdout": "cuda.core is not installed\n"}) == 1
-    assert "cuda.core is not installed (skipped, but only a missing GPU may skip)" in capsys.readouterr().out
+    assert (
+        "cuda.core is not installed (skipped, but only a missing GPU or CUDA toolkit may skip)"
+        in capsys.readouterr().out
+    )
 
 
 def test_a_skip_must_give_a_reason(tmp_path: Path) -> None:
