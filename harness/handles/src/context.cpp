@@ -22,6 +22,33 @@ unique<context> context::create(CUdevice device, unsigned flags) {
   return made;
 }
 
+unique<context> context::create_green(CUdevice device, unsigned multiprocessors) {
+  drain_deferred();
+  const driver_table& table = driver();
+  unique<context> made(new context(context_kind::green, device));
+  CUdevResource all{};
+  CUdevResource part{};
+  CUdevResource rest{};
+  CUdevResourceDesc description = nullptr;
+  unsigned groups = 1;
+  call(table.cuDeviceGetDevResource, device, &all, CU_DEV_RESOURCE_TYPE_SM);
+  call(table.cuDevSmResourceSplitByCount, &part, &groups, &all, &rest, 0U, multiprocessors);
+  call(table.cuDevResourceGenerateDesc, &description, &part, 1U);
+  CUgreenCtx green = nullptr;
+  call(table.cuGreenCtxCreate, &green, description, device, static_cast<unsigned>(CU_GREEN_CTX_DEFAULT_STREAM));
+  made->green_ = green;
+  CUcontext raw = nullptr;
+  if (const failure lost = attempt(table.cuCtxFromGreenCtx, as_number(green), &raw, green)) {
+    cuda_error error(lost);
+    cleanup undoing;
+    made->destroy(undoing);
+    undoing.attach_to(error);
+    throw error;
+  }
+  made->raw_ = raw;
+  return made;
+}
+
 unique<context> context::foreign(CUcontext raw, CUdevice device) {
   unique<context> made(new context(context_kind::foreign, device));
   made->raw_ = raw;
@@ -30,7 +57,8 @@ unique<context> context::foreign(CUcontext raw, CUdevice device) {
 
 void context::destroy(cleanup& failures) noexcept {
   const CUcontext raw = std::exchange(raw_, nullptr);
-  if (raw == nullptr) {
+  const CUgreenCtx green = std::exchange(green_, nullptr);
+  if (raw == nullptr && green == nullptr) {
     return;
   }
   const driver_table& table = *loaded_driver();
@@ -41,6 +69,9 @@ void context::destroy(cleanup& failures) noexcept {
       break;
     case context_kind::plain:
       failures.call("the context is leaked", table.cuCtxDestroy, as_number(raw), raw);
+      break;
+    case context_kind::green:
+      failures.call("the green context is leaked", table.cuGreenCtxDestroy, as_number(green), green);
       break;
     case context_kind::foreign:
       break;

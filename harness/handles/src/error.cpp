@@ -65,7 +65,8 @@ std::string handle_text(std::uint64_t handle) {
 }
 
 cuda_error::cuda_error(const failure& what, std::string explanation)
-    : cuda_error(what, error_name(what.code), error_description(what.code),
+    : cuda_error(what, what.other == nullptr ? error_name(what.code) : what.other,
+                 what.other == nullptr ? error_description(what.code) : std::string(),
                  full_explanation(what, std::move(explanation))) {}
 
 cuda_error::cuda_error(const failure& what, std::string name, std::string description, std::string explanation)

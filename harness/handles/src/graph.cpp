@@ -59,6 +59,12 @@ unique<graph> graph::create() {
   return made;
 }
 
+unique<graph> graph::adopt(CUgraph raw) {
+  unique<graph> made(new graph);
+  made->raw_ = raw;
+  return made;
+}
+
 // Gives `keep` to the graph, in a user object that only the graph holds.
 CUuserObject graph::attach(owners keep) {
   const driver_table& table = driver();
@@ -170,6 +176,23 @@ CUgraphNode graph::add_event_wait(const shared<event>& what, const dependencies&
   return add({nullptr, context_of(*what), {}}, event_owner(what), [&](CUgraphNode* node) {
     call(driver().cuGraphAddEventWaitNode, node, raw_, after.data(), after.size(), what->raw());
   });
+}
+
+graph::embedded graph::add_child(const shared<graph>& child, const dependencies& after) {
+  owners keep;
+  keep.emplace_back(child);
+  CUgraph clone = nullptr;
+  const CUgraphNode node = add({}, std::move(keep), [&](CUgraphNode* added) {
+    call(driver().cuGraphAddChildGraphNode, added, raw_, after.data(), after.size(), child->raw());
+    if (const failure lost = attempt(driver().cuGraphChildGraphNodeGetGraph, as_number(*added), *added, &clone)) {
+      cuda_error error(lost);
+      cleanup undoing;
+      undoing.call("the embedded graph stays in its parent", driver().cuGraphDestroyNode, as_number(*added), *added);
+      undoing.attach_to(error);
+      throw error;
+    }
+  });
+  return {node, clone};
 }
 
 // `prepared` is the new attachment, also in `next`; null where the node keeps the one it has.

@@ -2,6 +2,8 @@
 // Device and pinned memory, and memory pools.
 #include "cufault/handles/memory.h"
 
+#include <stdexcept>
+
 #include "cufault/handles/deferred.h"
 #include "cufault/handles/scope.h"
 
@@ -34,6 +36,29 @@ unique<memory_pool> memory_pool::current_of(CUdevice device) {
   return made;
 }
 
+unique<memory_pool> memory_pool::import_from(void* shareable, CUmemAllocationHandleType type) {
+  drain_deferred();
+  unique<memory_pool> made(new memory_pool(true));
+  CUmemoryPool raw = nullptr;
+  call(driver().cuMemPoolImportFromShareableHandle, &raw, shareable, type, cuuint64_t{0});
+  made->raw_ = raw;
+  return made;
+}
+
+void memory_pool::grant_access(const std::vector<CUdevice>& devices) {
+  std::vector<CUmemAccessDesc> wanted;
+  for (const CUdevice device : devices) {
+    CUmemAccessDesc access{};
+    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.location.id = device;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    wanted.push_back(access);
+  }
+  granted_.reserve(granted_.size() + wanted.size());
+  call(driver().cuMemPoolSetAccess, raw_, wanted.data(), wanted.size());
+  granted_.insert(granted_.end(), wanted.begin(), wanted.end());
+}
+
 std::uint64_t memory_pool::attribute(CUmemPool_attribute which) const {
   cuuint64_t value = 0;
   call(driver().cuMemPoolGetAttribute, raw_, which, static_cast<void*>(&value));
@@ -42,9 +67,18 @@ std::uint64_t memory_pool::attribute(CUmemPool_attribute which) const {
 
 void memory_pool::destroy(cleanup& failures) noexcept {
   const CUmemoryPool raw = std::exchange(raw_, nullptr);
-  if (raw != nullptr && owned_) {
-    failures.call("the memory pool is leaked", loaded_driver()->cuMemPoolDestroy, as_number(raw), raw);
+  if (raw == nullptr || !owned_) {
+    return;
   }
+  const driver_table& table = *loaded_driver();
+  if (!granted_.empty()) {
+    for (CUmemAccessDesc& access : granted_) {
+      access.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    }
+    failures.call("devices keep their access to the pool until it is gone", table.cuMemPoolSetAccess, as_number(raw),
+                  raw, granted_.data(), granted_.size());
+  }
+  failures.call("the memory pool is leaked", table.cuMemPoolDestroy, as_number(raw), raw);
 }
 
 buffer::buffer(free_call freed_by, shared<context> in, shared<stream> on, shared<memory_pool> from,
@@ -66,6 +100,42 @@ unique<buffer> buffer::allocate(const shared<context>& in, std::size_t size) {
         made->address_ = address;
       },
       [&](cleanup& failures) { made->destroy(failures); });
+  return made;
+}
+
+unique<buffer> buffer::allocate_managed(const shared<context>& in, std::size_t size, unsigned flags) {
+  unique<buffer> made(new buffer(free_call::cuMemFree, in, {}, {}, size));
+  run_or_undo_in_context(
+      in->raw(),
+      [&] {
+        CUdeviceptr address = 0;
+        call(driver().cuMemAllocManaged, &address, size, flags);
+        made->address_ = address;
+      },
+      [&](cleanup& failures) { made->destroy(failures); });
+  return made;
+}
+
+unique<buffer> buffer::import_pointer(const shared<context>& in, const shared<stream>& on,
+                                      const shared<memory_pool>& from, CUmemPoolPtrExportData& exported,
+                                      std::size_t size) {
+  unique<buffer> made(new buffer(free_call::cuMemFreeAsync, in, on, from, size));
+  run_or_undo_in_context(
+      in->raw(),
+      [&] {
+        CUdeviceptr address = 0;
+        call(driver().cuMemPoolImportPointer, &address, from->raw(), &exported);
+        made->address_ = address;
+      },
+      [&](cleanup& failures) { made->destroy(failures); });
+  return made;
+}
+
+unique<buffer> buffer::adopt(const shared<user_memory>& from, const shared<stream>& on, CUdeviceptr address,
+                             std::size_t size) {
+  unique<buffer> made(new buffer(free_call::user, {}, on, {}, size));
+  made->user_ = from;
+  made->address_ = address;
   return made;
 }
 
@@ -150,6 +220,9 @@ void buffer::destroy(cleanup& failures) noexcept {
     case free_call::cuMemFreeAsync:
       free_async(failures);
       break;
+    case free_call::user:
+      user_->deallocate(std::exchange(address_, 0), size_, stream_);
+      break;
   }
 }
 
@@ -164,6 +237,8 @@ void free_now(free_call how, CUdeviceptr address, view<stream> on, CUcontext in)
     case free_call::cuMemFreeAsync:
       run_in_context(on->is_default() ? in : nullptr, [&] { call(driver().cuMemFreeAsync, address, on->raw()); });
       break;
+    case free_call::user:
+      throw std::invalid_argument("memory of a user's resource is freed by that resource");
   }
 }
 

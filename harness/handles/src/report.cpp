@@ -79,7 +79,11 @@ report_line report_text(const report& what) noexcept {
   } else {
     writer.add(" failed: ");
   }
-  writer.add_error(what.what.code);
+  if (what.what.other != nullptr) {
+    writer.add(what.what.other);
+  } else {
+    writer.add_error(what.what.code);
+  }
   writer.add("; ");
   writer.add(what.consequence);
   if (what.restoring == restoration::current_known && what.current != nullptr) {
@@ -103,7 +107,7 @@ report_sink* exchange_report_sink(report_sink* sink) noexcept {
 
 void report_to_stderr(const report& what) noexcept {
   const report_line line = report_text(what);
-  std::fprintf(stderr, "cufault: %s\n", line.text);
+  std::fprintf(stderr, "cufault.handles: %s\n", line.text);
 }
 
 void report_failure(const report& what) noexcept {

@@ -2,6 +2,7 @@
 // Streams and events.
 #include "cufault/handles/stream.h"
 
+#include "cufault/handles/deferred.h"
 #include "cufault/handles/scope.h"
 
 namespace cufault::handles {
@@ -23,6 +24,13 @@ CUcontext raw_of(const shared<context>& in) noexcept { return in ? in->raw() : n
 
 unique<stream> stream::create(const shared<context>& in, unsigned flags, int priority) {
   unique<stream> made(new stream(in, flags, priority));
+  if (in->green() != nullptr) {
+    drain_deferred();
+    CUstream raw = nullptr;
+    call(driver().cuGreenCtxStreamCreate, &raw, in->green(), flags, priority);
+    made->raw_ = raw;
+    return made;
+  }
   run_or_undo_in_context(
       in->raw(),
       [&] {
@@ -72,6 +80,31 @@ unique<event> event::create(const shared<context>& in, unsigned flags) {
       },
       [&](cleanup& failures) { made->destroy(failures); });
   return made;
+}
+
+unique<event> event::open_ipc(const shared<context>& in, const CUipcEventHandle& exported) {
+  unique<event> made(new event(in, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
+  run_or_undo_in_context(
+      raw_of(in),
+      [&] {
+        CUevent raw = nullptr;
+        call(driver().cuIpcOpenEventHandle, &raw, exported);
+        made->raw_ = raw;
+      },
+      [&](cleanup& failures) { made->destroy(failures); });
+  return made;
+}
+
+CUipcEventHandle event::export_ipc() const {
+  CUipcEventHandle exported{};
+  call(driver().cuIpcGetEventHandle, &exported, raw_);
+  return exported;
+}
+
+float event::milliseconds_since(const event& earlier) const {
+  float elapsed = 0;
+  call(driver().cuEventElapsedTime, &elapsed, earlier.raw_, raw_);
+  return elapsed;
 }
 
 void event::synchronize() const { call(driver().cuEventSynchronize, raw_); }

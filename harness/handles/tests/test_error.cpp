@@ -108,7 +108,7 @@ TEST_F(a_failure, is_written_to_stderr_where_no_sink_is_in_force) {
   ::testing::internal::CaptureStderr();
   report_failure(stream_leaked);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "cufault: cuStreamDestroy(0x57) failed: NAME_700: text of 700; leaked\n");
+            "cufault.handles: cuStreamDestroy(0x57) failed: NAME_700: text of 700; leaked\n");
   exchange_report_sink(sink);
 }
 

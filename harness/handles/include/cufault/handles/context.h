@@ -9,7 +9,7 @@
 
 namespace cufault::handles {
 
-enum class context_kind { primary, plain, foreign };
+enum class context_kind { primary, plain, green, foreign };
 
 // One owned context, or one reference to a device's primary context. Everything made in a context keeps it alive.
 class context final : public resource {
@@ -18,10 +18,14 @@ class context final : public resource {
   [[nodiscard]] static unique<context> retain_primary(CUdevice device);
   // Makes a context of its own (cuCtxCreate); the caller's context stays current.
   [[nodiscard]] static unique<context> create(CUdevice device, unsigned flags = 0);
+  // Makes a green context from a part of the device's multiprocessors, with the context that stands for it.
+  [[nodiscard]] static unique<context> create_green(CUdevice device, unsigned multiprocessors);
   // Refers to a context that somebody else owns and keeps alive.
   [[nodiscard]] static unique<context> foreign(CUcontext raw, CUdevice device);
 
   [[nodiscard]] CUcontext raw() const noexcept { return raw_; }
+  // Null unless it is green.
+  [[nodiscard]] CUgreenCtx green() const noexcept { return green_; }
   [[nodiscard]] CUdevice device() const noexcept { return device_; }
   [[nodiscard]] context_kind kind() const noexcept { return kind_; }
 
@@ -33,6 +37,7 @@ class context final : public resource {
   context_kind kind_;
   CUdevice device_;
   CUcontext raw_ = nullptr;
+  CUgreenCtx green_ = nullptr;
 };
 
 // A device and, from its first use on, one reference to its primary context.

@@ -13,13 +13,14 @@
 
 namespace cufault::handles {
 
-// One failed driver call. Trivial, so that clean-up paths can keep it without allocating; `code` is CUDA_SUCCESS where
-// nothing failed. `handle` is 0 where the call is about no object yet (a creation).
+// One failed call. Holds no memory of its own, so that clean-up paths can keep it; `code` is CUDA_SUCCESS where nothing
+// failed. `handle` is 0 where the call is about no object yet (a creation).
 struct failure {
   CUresult code;
   bool missing;  // the function is not in this driver
   const char* call;
   std::uint64_t handle;
+  const char* other = nullptr;  // the result of a call that is not the driver's, in its own words (static storage)
 
   explicit operator bool() const noexcept { return code != CUDA_SUCCESS; }
 };

@@ -12,10 +12,6 @@
 
 namespace cufault::handles {
 
-// Everything that a node's parameters refer to. The driver holds it through a user object: as long as the graph or an
-// executable graph made from it may use those parameters, their owners live, whatever happens to the handles here.
-using owners = std::vector<shared<resource>>;
-
 struct memset_params {
   CUdeviceptr dst = 0;
   unsigned value = 0;
@@ -27,11 +23,18 @@ struct memset_params {
 
 class graph_exec;
 
-// A graph and what its nodes keep alive. Adding and updating prepare an attachment first, then change the graph, then
-// commit; a failure in between takes the attachment back (P04), a failure after the change leaves it in force (P18).
+// A graph and what its nodes keep alive: everything that their parameters refer to. The driver holds those owners
+// through user objects: as long as the graph or an executable graph made from it may use them, they live, whatever
+// happens to the handles here.
+//
+// Adding and updating prepare an attachment first, then change the graph, then commit; a failure in between takes the
+// attachment back (P04), a failure after the change leaves it in force (P18).
 class graph final : public resource {
  public:
   [[nodiscard]] static unique<graph> create();
+  // Takes over a graph that the caller got from the driver (from a capture), at once or later with take().
+  [[nodiscard]] static unique<graph> adopt(CUgraph raw);
+  void take(CUgraph raw) noexcept { raw_ = raw; }
 
   [[nodiscard]] CUgraph raw() const noexcept { return raw_; }
 
@@ -42,6 +45,13 @@ class graph final : public resource {
                                        const dependencies& after = {});
   [[nodiscard]] CUgraphNode add_event_record(const shared<event>& what, const dependencies& after = {});
   [[nodiscard]] CUgraphNode add_event_wait(const shared<event>& what, const dependencies& after = {});
+  // Embeds a clone of `child`, which is kept alive for the sake of what its nodes use, and gives the clone. If the
+  // clone cannot be found, the node is destroyed again.
+  struct embedded {
+    CUgraphNode node;
+    CUgraph clone;  // owned by this graph
+  };
+  [[nodiscard]] embedded add_child(const shared<graph>& child, const dependencies& after = {});
 
   // Replaces a node's parameters, with the node's context current. If only the restoration fails afterwards, that is
   // thrown, and the update stays done.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "cufault/handles/report.h"
 
@@ -187,6 +188,9 @@ class shared {
 
   Object* object_ = nullptr;
 };
+
+// Shares in objects of any kind, kept for as long as something depends on them.
+using owners = std::vector<shared<resource>>;
 
 }  // namespace cufault::handles
 

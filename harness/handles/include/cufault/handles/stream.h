@@ -48,6 +48,9 @@ class event final : public resource {
  public:
   // `in` null: in whichever context is current, which the caller keeps alive.
   [[nodiscard]] static unique<event> create(const shared<context>& in, unsigned flags = CU_EVENT_DISABLE_TIMING);
+  // An event that another process exported.
+  [[nodiscard]] static unique<event> open_ipc(const shared<context>& in, const CUipcEventHandle& exported);
+  [[nodiscard]] CUipcEventHandle export_ipc() const;
 
   [[nodiscard]] CUevent raw() const noexcept { return raw_; }
   [[nodiscard]] unsigned flags() const noexcept { return flags_; }
@@ -55,6 +58,7 @@ class event final : public resource {
 
   void synchronize() const;
   [[nodiscard]] bool done() const;
+  [[nodiscard]] float milliseconds_since(const event& earlier) const;
 
  private:
   event(shared<context> in, unsigned flags) noexcept : context_(std::move(in)), flags_(flags) {}
