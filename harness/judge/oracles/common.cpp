@@ -45,12 +45,34 @@ std::uint64_t end_of_handling(const run& of, std::size_t in_step) {
   return finalizing == ~std::uint64_t{0} ? in.end_ns : finalizing;
 }
 
+bool updates_node(const event& call) {
+  if (!call.is_call() || call.open || call.entry == nullptr) return false;
+  const std::string_view function = call.function();
+  return function.starts_with("cuGraph") && (function.ends_with("NodeSetParams") || function.ends_with("NodeSetEvent"));
+}
+
+namespace {
+
+bool updated_a_node(const run& of, std::size_t in_step) {
+  for (std::size_t index = 0; index < of.calls.events.size(); ++index) {
+    if (of.step_of_call[index] == in_step && updates_node(of.calls.events[index]) &&
+        of.calls.events[index].happened()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<const object*> left_over(const run& of, std::size_t in_step) {
   const std::uint64_t until = end_of_handling(of, in_step);
+  const bool published = updated_a_node(of, in_step);
   std::vector<const object*> found;
   for (const object& thing : of.book.objects) {
     if (thing.born == nowhere || of.step_of_call[thing.born] != in_step) continue;
     if (!api::kinds()[thing.kind].owned || thing.kind_name() == "primary_context") continue;
+    if (published && thing.kind_name() == "user_object") continue;
     if (thing.died != nowhere && of.calls.events[thing.died].begin_ns <= until) continue;
     found.push_back(&thing);
   }
@@ -70,13 +92,16 @@ void require_beside(const run& of, const failure& failed, finder& found) {
     }
     return;
   }
+  const bool reported = std::any_of(failed.channels.begin(), failed.channels.end(),
+                                    [&of](const channel_use& use) { return of.is_report(use); });
   for (const channel_use& use : failed.channels) {
+    // The exception may mention it as well: only a note in place of the report is a question of the profile.
     const bool note = use.what == channel_use::kind::exception;
     const bool right =
-        note ? of.by->beside != beside_way::report : of.is_report(use) && of.by->beside != beside_way::note;
+        note ? reported || of.by->beside != beside_way::report : of.is_report(use) && of.by->beside != beside_way::note;
     if (right) continue;
-    found.violated("the failure of " + call.name + " shows beside the exception as " + of_channel(of, use).what +
-                       (note ? " text" : ""),
+    found.violated("the failure of " + call.name + " shows beside the exception as " +
+                       (note ? "a note" : of_channel(of, use).what),
                    {of_call(of, failed), of_channel(of, use)}, settled_ns(of, failed));
   }
 }

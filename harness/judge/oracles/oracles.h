@@ -39,11 +39,14 @@ finding p29(const run& of);
 [[nodiscard]] bool ends_something(const event& call);
 // cuCtxSetCurrent, cuCtxPushCurrent, cuCtxPopCurrent.
 [[nodiscard]] bool switches_context(const event& call);
+// cuGraphNodeSetParams, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, cuGraphEventRecordNodeSetEvent ...
+[[nodiscard]] bool updates_node(const event& call);
 // Until when an object of a raising step may be destroyed and still count as destroyed by it: the next step's begin,
 // the interpreter's finalization, or for the last step of a program without one, the step's end.
 [[nodiscard]] std::uint64_t end_of_handling(const run& of, std::size_t in_step);
 // Objects that somebody has to end, made in that step, and alive after `end_of_handling`. Retentions of primary
-// contexts are left out: libraries keep them for the life of the process.
+// contexts are left out, since libraries keep them for the life of the process, and so are the owners of what an
+// updated node uses: P18 asks for them to stay.
 [[nodiscard]] std::vector<const object*> left_over(const run& of, std::size_t in_step);
 
 // A failure that came after the one that is raised shows beside it, in the way that the profile asks for: a report, or

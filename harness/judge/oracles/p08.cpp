@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // P08: a failed call is never swallowed; it shows in exactly one channel.
+#include <algorithm>
+
 #include "oracles.h"
 
 namespace cufault::judge::oracles {
+
+namespace {
+
+// The exception of an earlier failure may mention a later one that was reported too: that is no channel of its own.
+std::size_t count_channels(const run& of, const failure& failed) {
+  const bool reported = std::any_of(failed.channels.begin(), failed.channels.end(),
+                                    [&of](const channel_use& use) { return of.is_report(use); });
+  if (failed.after == nowhere || !reported) return failed.channels.size();
+  return static_cast<std::size_t>(
+      std::count_if(failed.channels.begin(), failed.channels.end(),
+                    [](const channel_use& use) { return use.what != channel_use::kind::exception; }));
+}
+
+}  // namespace
 
 finding p08(const run& of) {
   finder found(author::R, "no call failed whose failure had to show");
@@ -10,7 +26,7 @@ finding p08(const run& of) {
     // What DEINITIALIZED must show in clean-up is P15's.
     if (failed.owes == duty::none || failed.owes == duty::silence) continue;
     const event& call = of.call(failed);
-    const std::size_t channels = failed.channels.size();
+    const std::size_t channels = count_channels(of, failed);
     if (channels == 0 && failed.owes != duty::raise_or_silence) {
       if (cut_short(of, failed)) {
         found.doubt("the process ended before the failure could show");

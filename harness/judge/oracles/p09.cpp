@@ -26,16 +26,6 @@ bool says_context(std::string_view text, std::uint64_t context) {
          contains_ignoring_case(text, "null");
 }
 
-// A node's parameters were set in the step: then its new owners stay, which P18 looks after.
-bool updated_a_node(const run& of, std::size_t in_step) {
-  for (std::size_t index = 0; index < of.calls.events.size(); ++index) {
-    const event& call = of.calls.events[index];
-    if (of.step_of_call[index] == in_step && call.succeeded() && call.function().ends_with("NodeSetParams"))
-      return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 finding p09(const run& of) {
@@ -74,7 +64,6 @@ finding p09(const run& of) {
       found.violated("the message does not say what to call to recover", proof, raised.time_ns);
     }
     for (const object* thing : left_over(of, failed.in_step)) {
-      if (thing->kind_name() == "user_object" && updated_a_node(of, failed.in_step)) continue;
       found.violated(describe(*thing) + " was not undone after restoring the context failed",
                      {of_call(of, failed), of_object(of, *thing)}, end_of_handling(of, failed.in_step));
     }

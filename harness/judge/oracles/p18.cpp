@@ -9,13 +9,6 @@ namespace cufault::judge::oracles {
 
 namespace {
 
-// cuGraphNodeSetParams, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, cuGraphEventRecordNodeSetEvent ...
-bool updates_node(const event& call) {
-  if (!call.is_call() || call.open || call.entry == nullptr) return false;
-  const std::string_view function = call.function();
-  return function.starts_with("cuGraph") && (function.ends_with("NodeSetParams") || function.ends_with("NodeSetEvent"));
-}
-
 // The graph, or executable graph, whose node it is.
 std::uint64_t holder_of(const run& of, const event& update) {
   for (const api::role& role : update.entry->roles) {

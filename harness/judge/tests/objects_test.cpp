@@ -160,6 +160,12 @@ TEST(P18, HoldsWhereTheNewOwnerStaysAndTheOldOneIsReleasedOnce) {
   EXPECT_EQ(told.found("P18").status, outcome::holds);
 }
 
+TEST(P04, LeavesThePublishedOwnerOfAnUpdatedNodeToTheGraph) {
+  story told = updated_node();
+  told.call("cuGraphReleaseUserObject", {graph, old_owner, 1}).raises("CUDAError", message_of(invalid_context));
+  EXPECT_EQ(told.end("raised").exits(0).found("P04").status, outcome::holds);
+}
+
 TEST(P18, IsViolatedWhereTheNewOwnerIsRolledBack) {
   story told = updated_node();
   told.call("cuGraphReleaseUserObject", {graph, new_owner, 1}).raises("CUDAError", message_of(invalid_context));

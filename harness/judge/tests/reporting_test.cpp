@@ -73,6 +73,15 @@ TEST(P08, TwoFailuresOfOneCodeNeedTwoReports) {
   EXPECT_EQ(both.warns(stream_report()).end().exits(0).found("P08").status, outcome::holds);
 }
 
+TEST(P08, AnExceptionMayMentionALaterFailureThatIsReported) {
+  story told;
+  told.begin("make s", "make", "raises").fails("cuStreamCreate", {0x7ff0, 0}, out_of_memory);
+  told.fails("cuEventDestroy_v2", {0xe000}, invalid_context)
+      .warns(report_of("cuEventDestroy", invalid_context, 0xe000));
+  told.raises("CUDAError", message_of(out_of_memory), 0, {report_of("cuEventDestroy", invalid_context, 0xe000)});
+  EXPECT_EQ(told.end("raised").exits(0).found("P08").status, outcome::holds);
+}
+
 TEST(P08, IsNotExercisedByExpectedAnswersNestedCallsAndFinalization) {
   story told;
   told.begin("use e", "use", "raises").driver_fails("cuEventQuery", {0xe000}, 600).end();
