@@ -85,9 +85,9 @@ class Call {
   std::unique_lock<std::mutex> lock_;
 };
 
-// Runs the body of an entry point. The body returns nothing (success) or a CUresult, or refuses.
+// Runs the body of an entry point under the lock. The body returns nothing (success) or a CUresult, or refuses.
 template <class Body>
-CUresult api(const char* symbol, Policy policy, Body&& body) noexcept {
+CUresult answer(const char* symbol, Policy policy, Body&& body) noexcept {
   try {
     Call call(symbol, policy);
     if constexpr (std::is_void_v<std::invoke_result_t<Body, Call&>>) {
@@ -101,6 +101,15 @@ CUresult api(const char* symbol, Policy policy, Body&& body) noexcept {
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
+}
+
+// An entry point: its body under the driver's lock, then what the body left for the application to do on this thread.
+template <class Body>
+CUresult api(const char* symbol, Policy policy, Body&& body) noexcept {
+  const CUresult result = answer(symbol, policy, std::forward<Body>(body));
+  if (Thread& thread = this_thread(); !thread.owed.empty()) [[unlikely]]
+    pay(thread);
+  return result;
 }
 
 }  // namespace cufault::sim

@@ -5,6 +5,9 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <utility>
+
+#include "core/report.h"
 
 namespace cufault::sim {
 
@@ -36,6 +39,13 @@ Thread& this_thread() {
     pthread_setspecific(key(), record);
   }
   return *record;
+}
+
+void pay(Thread& thread) {
+  const CallbackBracket bracket;
+  const Callback outer = std::exchange(thread.callback, Callback::host_function);
+  for (const auto& function : std::exchange(thread.owed, {})) function();
+  thread.callback = outer;
 }
 
 }  // namespace cufault::sim

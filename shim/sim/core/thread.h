@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -25,10 +26,15 @@ struct Thread {
   Callback callback = Callback::none;
   // Set while a _ptsz or _ptds variant runs: the null stream is the thread's own.
   bool null_is_per_thread = false;
+  // Functions of the application that the call under way owes: run on this thread once the driver's lock is given up.
+  std::vector<std::function<void()>> owed;
 };
 
 // The calling thread's record. It outlives the thread's C++ thread_local objects, whose destructors may call the driver.
 [[nodiscard]] Thread& this_thread();
+
+// Runs what the thread owes, as a callback in which no driver call works. Needs the driver's lock not to be held.
+void pay(Thread& thread);
 
 // For the length of a _ptsz or _ptds variant.
 class PerThreadDefault {

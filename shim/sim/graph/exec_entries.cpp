@@ -105,6 +105,7 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
     refuse_on_capturing(call, *stream);
     refuse_implicit(call, *stream);
     settle_memory(call, *exec);
+    exec->launched = true;
     for (const ExecNode& node : exec->nodes)
       if (node.enabled)
         submit_work(call, stream, node.work, exec);

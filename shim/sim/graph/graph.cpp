@@ -152,11 +152,11 @@ ExecNode* GraphExec::find(const Node& node) noexcept {
 }
 
 GraphExec::~GraphExec() {
-  for (const auto& [object, count] : user_objects) release(Driver::get(), *object, count);
+  for (const auto& [object, count] : user_objects) release(Driver::get(), *object, count, launched);
   if (const auto graph = source.lock(); graph != nullptr && counts_as_memory_exec) --graph->memory_execs;
 }
 
-void release(Driver& driver, UserObject& object, unsigned count) {
+void release(Driver& driver, UserObject& object, unsigned count, bool elsewhere) {
   if (object.references < count) {
     // More than is held: the recorded driver's count wraps around, and the destructor never runs.
     object.references = 0;
@@ -164,7 +164,12 @@ void release(Driver& driver, UserObject& object, unsigned count) {
   }
   object.references -= count;
   if (object.references != 0) return;
-  driver.engine.call_later([destroy = object.destroy, pointer = object.pointer] { destroy(pointer); });
+  std::function<void()> destructor = [destroy = object.destroy, pointer = object.pointer] { destroy(pointer); };
+  if (elsewhere) {
+    driver.engine.call_later(std::move(destructor));
+  } else {
+    this_thread().owed.push_back(std::move(destructor));
+  }
   driver.handles->remove(object.self);
 }
 

@@ -89,6 +89,7 @@ struct GraphExec : Object {
   std::shared_ptr<Context> context;
   std::weak_ptr<Graph> source;
   bool counts_as_memory_exec = false;
+  bool launched = false;
   std::vector<ExecNode> nodes;  // in the order in which they run
   std::vector<std::vector<std::size_t>> dependencies;
   std::map<std::shared_ptr<UserObject>, unsigned> user_objects;
@@ -105,8 +106,10 @@ struct UserObject : Object {
   void* self = nullptr;
 };
 
-// Gives references back; the last one runs the destructor on a driver thread.
-void release(Driver& driver, UserObject& object, unsigned count);
+// Gives references back; the last one runs the destructor. Measured on an H200, driver 580.159.04, 2026-12-01: on the
+// calling thread, before the releasing call returns, but on a driver thread (`elsewhere`) where an exec held it that had
+// been launched.
+void release(Driver& driver, UserObject& object, unsigned count, bool elsewhere = false);
 
 // Submits one piece of work to a stream that is not being captured. `held` is kept until it has run.
 void submit_work(Call& call, const std::shared_ptr<Stream>& stream, const Work& work, std::shared_ptr<const void> held = {});

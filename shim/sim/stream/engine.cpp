@@ -141,6 +141,11 @@ void Engine::serve() {
     }
     lock.lock();
     task.run = nullptr;  // what it captured may be the last reference to something, whose end needs the lock
+    if (!self.owed.empty()) {
+      lock.unlock();
+      pay(self);
+      lock.lock();
+    }
     --running_;
     if (task.stream != nullptr) complete_front(*task.stream);
     pump();

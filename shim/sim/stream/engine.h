@@ -41,7 +41,7 @@ class Engine {
 
   // Returns the operation's place in the stream.
   std::uint64_t submit(const std::shared_ptr<Stream>& stream, Operation operation);
-  // Runs a function of the application on a driver thread, in no stream (destructors of user objects).
+  // Runs a function of the application on a driver thread, in no stream (destructors of what a launched graph held).
   void call_later(std::function<void()> function);
   // Runs everything that has become ready.
   void pump();
