@@ -217,3 +217,31 @@ def test_an_output_folder_with_other_files_is_left_alone(cufault: Command, write
     assert done.status == 2
     assert "holds other files" in done.err
     assert kept.read_text() == "do not delete"
+
+
+def test_compare_says_what_differs_and_only_that(cufault: Command, write: Write, tmp_path: Path) -> None:
+    scenario = write(
+        "two.scenario.yaml",
+        """
+        scenario: a stream that cannot be destroyed
+        rules: [P12]
+        subject: [reference]
+        steps:
+          - make: {stream: s}
+          - drop: s
+        faults:
+          - {at: cuStreamDestroy, fail: CUDA_ERROR_UNKNOWN}
+        """,
+    )
+    for out in ("first", "second"):
+        assert cufault("run", scenario, "--out", tmp_path / out).status == 0
+    same = cufault("compare", tmp_path / "first", tmp_path / "second")
+    assert (same.status, "1 runs" in same.out, " 0 differences" in same.out) == (0, True, True), same
+    changed = json.loads((tmp_path / "second" / "results.json").read_text(encoding="utf-8"))
+    changed["runs"][0]["outcome"] = "finding"
+    (tmp_path / "second" / "results.json").write_text(json.dumps(changed), encoding="utf-8")
+    differs = cufault("compare", tmp_path / "first", tmp_path / "second", "--out", tmp_path / "compare.txt")
+    assert differs.status == 1
+    assert "outcome: pass | finding" in differs.out
+    assert (tmp_path / "compare.txt").read_text(encoding="utf-8") == differs.out
+    assert cufault("compare", tmp_path / "first", scenario).status == 2

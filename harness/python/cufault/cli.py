@@ -9,7 +9,7 @@ import traceback
 import click
 
 from cufault import __version__
-from cufault.commands import doctor, exec_, report, run, schema, sweep, trace
+from cufault.commands import compare, doctor, exec_, report, run, schema, sweep, trace
 from cufault.errors import EXIT_HARNESS, EXIT_USAGE, CufaultError
 
 STATUSES = """\b
@@ -38,6 +38,7 @@ for _command in (
     sweep.command,
     trace.command,
     report.command,
+    compare.command,
     doctor.command,
     schema.command,
 ):
