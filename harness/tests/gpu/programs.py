@@ -18,7 +18,7 @@ stream.sync()
 
 @dataclass(frozen=True)
 class Program:
-    """`module` must be importable; `at` is the fault's place; the program fails or says so when that call is refused."""
+    """`module` must be importable; `at` is the fault's place; the program fails when that call is refused."""
 
     module: str
     text: str

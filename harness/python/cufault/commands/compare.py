@@ -15,7 +15,7 @@ _results = click.Path(path_type=Path, exists=True)
 
 @click.command(
     "compare",
-    help="Compare two results.json (or the folders that hold them) row by row: outcomes, rules, faults and driver calls; "
+    help="Compare two results.json (or the folders that hold them) row by row: outcomes, rules, faults, driver calls; "
     "handles count by order of appearance. The exit status is 1 if anything differs.",
 )
 @click.argument("first", type=_results, metavar="FIRST")
