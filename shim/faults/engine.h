@@ -54,6 +54,10 @@ class engine {
   /* In a forked child: every count starts again, nothing is faulted, nothing is bound. The open step stays open. */
   void reset() noexcept;
 
+  /* Whether decide() would let a call of that symbol pass whatever it is: no rule over it, no fault in force. */
+  [[nodiscard]] bool indifferent(std::uint32_t symbol) const noexcept {
+    return first_[symbol] == first_[symbol + 1] && state_.clear();
+  }
   /* Whether a rule over that symbol tells stacks apart. */
   [[nodiscard]] bool needs_stack(std::uint32_t symbol) const noexcept { return by_stack_ && needs_stack_[symbol]; }
   [[nodiscard]] decision decide(const call_facts &call, thread_state &thread) noexcept;
@@ -82,6 +86,7 @@ class engine {
  private:
   /* One rule's counters, on cache lines of their own: threads that match different rules must not slow each other. */
   struct alignas(128) rule_state {
+    bool filtered; /* it asks for more than the function */
     std::atomic<std::uint64_t> matched;
     std::atomic<std::uint64_t> fired;
     std::atomic<std::uint64_t> drawn;

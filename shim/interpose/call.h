@@ -29,6 +29,7 @@ struct call {
   bool answered = false;  /* `given` is answered, whatever the driver says */
   bool forwarded = false;
   bool nested = false;
+  bool watched = false; /* more is to be done than to forward it */
 };
 
 /* Where the application goes on after the call. */

@@ -7,14 +7,10 @@
 #include "lookups.h"
 #include "shim.h"
 #include "threads.h"
-#include "trace/clock.h"
+#include "traits.h"
 
 namespace cufault::interpose {
 namespace {
-
-bool switches_context(std::uint32_t symbol) noexcept {
-  return api::function_of(api::symbols[symbol]).switches != api::context_switch::none;
-}
 
 // The stack is mirrored; where it changes the driver is asked, for others may have switched behind the shim. Inside a
 // callback it may not be.
@@ -58,7 +54,7 @@ void write_complete(call &call, thread &me, std::int32_t given, std::int32_t rea
   cufault_trace_record &record = *call.record;
   cufault_call_body &body = record.body.call;
   record.flags = call.flags;
-  record.end_ns = trace::now_ns();
+  record.end_ns = the_shim.trace.now(me.log);
   body.rule = call.rule;
   body.result_given = given;
   body.result_real = call.forwarded ? real : CUFAULT_NOT_FORWARDED;
@@ -98,13 +94,19 @@ std::uint64_t look_at_stack(call &call, thread &me) noexcept {
 bool begin_call(call &call) noexcept {
   check_fork();
   thread &me = this_thread();
-  const bool nested = me.depth != 0 || me.callbacks != 0;
   me.calls.store(me.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (switches_context(call.symbol)) check_mirror(me);
+  call.by = &me;
+  const bool traced = the_shim.trace.started();
+  if (!traced && traits_of(call.symbol) == 0 && the_shim.faults.indifferent(call.symbol)) [[likely]] {
+    ++me.depth;
+    return true;
+  }
+  const bool nested = me.depth != 0 || me.callbacks != 0;
+  if ((traits_of(call.symbol) & switches_context) != 0) check_mirror(me);
   const bool asked = the_shim.stacks.started() || the_shim.faults.needs_stack(call.symbol);
   const std::uint64_t stack = asked ? look_at_stack(call, me) : 0;
   const faults::decision decided = the_shim.faults.decide({call.symbol, call.args, nested, caller_of(call), stack}, me.faults);
-  call.by = &me;
+  call.watched = true;
   call.generation = the_shim.generation;
   call.context_before = me.faults.contexts.current();
   call.nested = nested;
@@ -114,7 +116,7 @@ bool begin_call(call &call) noexcept {
   call.given = decided.code;
   call.answered = decided.answered;
   call.forwarded = decided.forwarded;
-  if (the_shim.trace.started()) write_open(call, me);
+  if (traced) write_open(call, me);
   if (decided.rule != 0) [[unlikely]]
     perform(decided, call.symbol, me);
   if (decided.forwarded) ++me.depth;
@@ -122,23 +124,27 @@ bool begin_call(call &call) noexcept {
 }
 
 std::int32_t finish_call(call &call, std::int32_t real) noexcept {
-  const std::int32_t given = call.answered ? call.given : real;
+  thread &me = *call.by;
+  if (!call.watched) [[likely]] {
+    --me.depth;
+    return real;
+  }
+  std::int32_t answer = call.answered ? call.given : real;
   // A host function may have forked: this is the child, the parent finishes its own call.
   if (call.generation != the_shim.generation || !the_shim.life.same_process()) [[unlikely]]
-    return given;
-  thread &me = *call.by;
-  std::int32_t answer = given;
+    return answer;
+  const std::uint8_t traits = traits_of(call.symbol);
   if (call.forwarded) {
     --me.depth;
-    if (real == 0) {
+    if (real == 0 && (traits & (moves_handles | switches_context)) != 0) {
       the_shim.faults.observe({call.symbol, call.args, call.nested, nullptr, 0}, me.faults,
                               [&](std::uint32_t name, api::handle_kind kind, std::uint64_t handle) {
                                 write_binding(me, name, kind, handle);
                               });
-      if (switches_context(call.symbol)) check_mirror(me);
+      if ((traits & switches_context) != 0) check_mirror(me);
     }
-    if (is_lookup(call.symbol) && real == 0 && !call.answered) answer = finish_lookup(call, real);
-    if (is_export_table(call.symbol)) note_export_table(call, real);
+    if ((traits & looks_up) != 0 && real == 0 && !call.answered) answer = finish_lookup(call, real);
+    if ((traits & gives_table) != 0) note_export_table(call, real);
   }
   if (call.record != nullptr) write_complete(call, me, answer, real);
   return answer;

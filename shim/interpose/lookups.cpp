@@ -14,9 +14,7 @@ namespace cufault::interpose {
 namespace {
 
 constexpr std::uint32_t four_arguments = api::symbol_index("cuGetProcAddress");
-constexpr std::uint32_t five_arguments = api::symbol_index("cuGetProcAddress_v2");
-constexpr std::uint32_t export_table = api::symbol_index("cuGetExportTable");
-static_assert(four_arguments < api::symbol_count && five_arguments < api::symbol_count && export_table < api::symbol_count);
+static_assert(four_arguments < api::symbol_count);
 
 // No driver has it, and its answer for it is the one that it gives for every function that it lacks.
 constexpr const char *no_such_function = "cuCufaultNoSuchFunction";
@@ -64,9 +62,6 @@ void remember_addresses(void *const *functions, const void *absent) noexcept {
     return one.at != other.at ? one.at < other.at : one.symbol < other.symbol;
   });
 }
-
-bool is_lookup(std::uint32_t symbol) noexcept { return symbol == four_arguments || symbol == five_arguments; }
-bool is_export_table(std::uint32_t symbol) noexcept { return symbol == export_table; }
 
 std::int32_t finish_lookup(call &call, std::int32_t real) noexcept {
   const auto *const name = reinterpret_cast<const char *>(call.args[0]);

@@ -12,8 +12,6 @@ namespace cufault::interpose {
 /* Keeps which symbol stands at which address of the driver; `absent` is what stands for none. */
 void remember_addresses(void *const *functions, const void *absent) noexcept;
 
-[[nodiscard]] bool is_lookup(std::uint32_t symbol) noexcept;
-
 /*
  * After a look-up that the driver answered with success: replaces the pointer that it wrote, hides a function that the
  * plan declares missing, and writes down which it was. Returns the result to give.
@@ -22,7 +20,6 @@ void remember_addresses(void *const *functions, const void *absent) noexcept;
 
 /* After cuGetExportTable: the table is the driver's own, and what goes through it is invisible. */
 void note_export_table(const call &call, std::int32_t real) noexcept;
-[[nodiscard]] bool is_export_table(std::uint32_t symbol) noexcept;
 
 }  // namespace cufault::interpose
 

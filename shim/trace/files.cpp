@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 
+
+#include "process/memory.h"
+
 namespace cufault::trace {
 
 new_file::new_file(const char *folder, std::uint32_t pid, std::uint32_t tid) noexcept {
@@ -28,6 +31,18 @@ new_file::~new_file() {
 bool new_file::reserve(std::size_t size) noexcept {
   error_ = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(size));
   return error_ == 0;
+}
+
+bool new_file::fill(std::size_t size) noexcept {
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  void *const zeros = process::map_pages(piece);
+  bool filled = zeros != nullptr;
+  for (std::size_t at = 0; filled && at < size; at += piece) {
+    const std::size_t now = size - at < piece ? size - at : piece;
+    filled = ::pwrite(descriptor_, zeros, now, static_cast<off_t>(at)) == static_cast<ssize_t>(now);
+  }
+  if (zeros != nullptr) process::unmap_pages(zeros, piece);
+  return filled;
 }
 
 bool new_file::write(const void *from, std::size_t size) noexcept {

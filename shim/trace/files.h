@@ -25,6 +25,8 @@ class new_file {
   [[nodiscard]] int error() const noexcept { return error_; }
   /* Real space, so that a later write into a mapping cannot fail. */
   [[nodiscard]] bool reserve(std::size_t size) noexcept;
+  /* Writes zeros from the start: the file's pages come in large pieces, not one by one as they are touched in a mapping. */
+  [[nodiscard]] bool fill(std::size_t size) noexcept;
   [[nodiscard]] bool write(const void *from, std::size_t size) noexcept;
   /* Shared and writable; nullptr if refused. */
   [[nodiscard]] void *map(std::size_t size) noexcept;

@@ -76,6 +76,7 @@ bool writer::start(const char *folder, std::uint32_t segment_records, std::uint3
   pid_ = static_cast<std::uint32_t>(::getpid());
   first_segment_ = nullptr;
   started_ = false;
+  clock_.start();
   continued_ = false;
   earlier_threads_.store(0, std::memory_order_relaxed);
 
@@ -88,7 +89,7 @@ bool writer::start(const char *folder, std::uint32_t segment_records, std::uint3
   head.version = CUFAULT_TRACE_VERSION;
   head.header_size = sizeof head;
   head.api_hash = facts.api_hash;
-  head.start_ns = now_ns();
+  head.start_ns = read_clock(CLOCK_MONOTONIC);
   head.start_realtime_ns = read_clock(CLOCK_REALTIME);
   head.pid = pid_;
   head.parent_pid = facts.parent_pid;
@@ -124,7 +125,7 @@ bool writer::open(log &log, std::uint32_t thread, std::uint32_t tid) noexcept {
   log = {};
   log.thread = thread;
   log.segment_number = 1;
-  log.ended = !map_segment(log, tid);
+  log.ended = !map_segment(log, tid, false);
   return !log.ended;
 }
 
@@ -134,10 +135,10 @@ void writer::forget(log &log) noexcept {
   log = {};
 }
 
-bool writer::map_segment(log &log, std::uint32_t tid) noexcept {
+bool writer::map_segment(log &log, std::uint32_t tid, bool busy) noexcept {
   const std::size_t size = segment_size(capacity_);
   new_file file(folder_, pid_, tid);
-  if (!file.ok() || !file.reserve(size)) return false;
+  if (!file.ok() || !file.reserve(size) || (busy && !file.fill(size))) return false;
   auto *const head = static_cast<cufault_trace_header *>(file.map(size));
   if (head == nullptr) return false;
   std::memcpy(head->magic, CUFAULT_TRACE_MAGIC, sizeof head->magic);
@@ -184,7 +185,7 @@ bool writer::rotate(log &log) noexcept {
   const int saved_errno = errno;
   cufault_trace_header *const full = log.segment;
   ++log.segment_number;
-  if (!map_segment(log, full->tid)) {
+  if (!map_segment(log, full->tid, true)) {
     log.ended = true;
   } else if (log.open_records == 0 && full != first_segment_) {
     // With a record still open in it, a call further up will complete it there: then it stays mapped.
@@ -209,7 +210,7 @@ cufault_trace_record *writer::next(log &log, std::uint16_t type, std::uint32_t s
   cufault_trace_record &record = log.records[log.used++];
   record.type = type;
   record.sequence = log.sequence;
-  record.begin_ns = now_ns();
+  record.begin_ns = now(log);
   record.step = step;
   return &record;
 }

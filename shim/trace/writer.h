@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "clock.h"
 #include "cufault/trace_format.h"
 #include "process/refuse.h"
 
@@ -47,6 +48,7 @@ struct log {
   std::uint32_t thread;
   std::uint32_t open_records;
   std::uint64_t sequence;
+  clock_anchor clock;
   bool ended; /* no further segment will be had */
 };
 
@@ -79,6 +81,7 @@ class writer {
 
   /* The thread's next record, numbered and timed but EMPTY; nullptr: it was counted as lost. */
   [[nodiscard]] cufault_trace_record *next(log &log, std::uint16_t type, std::uint32_t step) noexcept;
+  [[nodiscard]] std::uint64_t now(log &log) noexcept { return clock_.now(log.clock); }
   /* All but the state must be written before. */
   static void publish_open(log &log, cufault_trace_record &record) noexcept;
   static void publish_complete(log &log, cufault_trace_record &record) noexcept;
@@ -87,11 +90,12 @@ class writer {
   void write_text(log &log, std::uint32_t step, const text_fields &fields) noexcept;
 
  private:
-  [[nodiscard]] bool map_segment(log &log, std::uint32_t tid) noexcept;
+  [[nodiscard]] bool map_segment(log &log, std::uint32_t tid, bool busy) noexcept;
   [[nodiscard]] bool publish_segment(new_file &file, cufault_trace_header &head) noexcept;
   [[nodiscard]] bool rotate(log &log) noexcept;
   void count_lost(log &log) noexcept;
 
+  monotonic_clock clock_;
   const char *folder_ = nullptr;
   std::uint32_t capacity_ = 0;
   std::uint32_t segments_ = 0;
