@@ -91,7 +91,7 @@ class shim_run {
   plan_builder plan;
   program under;
 
-  shim_run() {
+  explicit shim_run(const std::filesystem::path &in = std::filesystem::temp_directory_path()) : folder_(in) {
     const std::string standin = from_environment("STANDIN");
     plan.header.backend = CUFAULT_BACKEND_PATH;
     plan.header.backend_path = plan.string(standin);

@@ -122,8 +122,8 @@ inline run_trace read_run(const std::filesystem::path &folder) {
 /* A folder of its own that goes with the test. */
 class temporary_folder {
  public:
-  temporary_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "cufault-test-XXXXXX").string();
+  explicit temporary_folder(const std::filesystem::path &in = std::filesystem::temp_directory_path()) {
+    std::string name = (in / "cufault-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = name;
   }

@@ -6,14 +6,18 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -254,6 +258,36 @@ void die_inside() {
   cuStreamSynchronize(nullptr);
 }
 
+// As many children as the next argument says; each makes calls and counts those that came back, until it is killed.
+void killed_children() {
+  const int wanted = std::atoi(rest.front());
+  auto *const returned = static_cast<std::atomic<std::uint64_t> *>(
+      ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  std::FILE *const counts = std::fopen(std::getenv("VICTIM_COUNTS"), "w");
+  std::mt19937 random(1);
+  for (int i = 0; i < wanted; ++i) {
+    returned->store(0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (;;) {
+        cuCtxSynchronize();
+        returned->fetch_add(1);
+      }
+    }
+    // It has begun; then anything between at once and some segments later.
+    while (returned->load() == 0) ::sched_yield();
+    const std::uint64_t until = returned->load() + random() % 100;
+    while (returned->load() < until) ::sched_yield();
+    for (std::atomic<std::uint64_t> spin = random() % 2000; spin != 0; --spin) {
+    }
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    std::fprintf(counts, "%d %llu\n", child, static_cast<unsigned long long>(returned->load()));
+  }
+  std::fclose(counts);
+  std::exit(0);
+}
+
 const std::map<std::string, std::function<void()>> acts = {
     {"init", [] { print_result("cuInit", cuInit(0)); }},
     {"sync", [] { print_result("cuCtxSynchronize", cuCtxSynchronize()); }},
@@ -292,6 +326,7 @@ const std::map<std::string, std::function<void()>> acts = {
        print("driver's cuCtxDestroy_v2", static_cast<long long>(standin_calls_of("cuCtxDestroy_v2")));
        print("driver's cuDevicePrimaryCtxReset_v2", static_cast<long long>(standin_calls_of("cuDevicePrimaryCtxReset_v2")));
      }},
+    {"killed-children", killed_children},
     {"die", die},
     {"die-inside", die_inside},
 };

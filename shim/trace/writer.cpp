@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "files.h"
+#include "process/memory.h"
 
 namespace cufault::trace {
 namespace {
@@ -31,16 +32,15 @@ std::size_t segment_size(std::uint32_t capacity) noexcept {
   return header_size + std::size_t{capacity} * sizeof(cufault_trace_record);
 }
 
-// Strings one after another, counted before they are written.
+// Strings one after another: counted first, with no memory, then copied.
 struct strings {
-  new_file *file;
+  char *into;
   std::uint32_t at;
-  bool ok = true;
 
   std::uint32_t put(std::string_view text) noexcept {
     const std::uint32_t here = at;
     at += static_cast<std::uint32_t>(text.size() + 1);
-    if (file != nullptr) ok = ok && file->write(text.data(), text.size()) && file->write("", 1);
+    if (into != nullptr) std::memcpy(into + here, text.data(), text.size());
     return here;
   }
 };
@@ -102,11 +102,17 @@ bool writer::start(const char *folder, std::uint32_t segment_records, std::uint3
   strings counted{nullptr, sizeof head};
   put_strings(counted, head, facts, program);
 
+  auto *const whole = static_cast<char *>(process::map_pages(head.file_size));
+  if (whole == nullptr) {
+    why << "no memory for the trace";
+    return false;
+  }
+  strings content{whole, sizeof head};
+  put_strings(content, head, facts, program);
+  std::memcpy(whole, &head, sizeof head);
   new_file file(folder, pid_, static_cast<std::uint32_t>(::syscall(SYS_gettid)));
-  bool written = file.ok() && file.write(&head, sizeof head);
-  strings content{&file, sizeof head};
-  if (written) put_strings(content, head, facts, program);
-  written = written && content.ok;
+  bool written = file.ok() && file.write(whole, head.file_size);
+  process::unmap_pages(whole, head.file_size);
   path name;
   name << folder << "/process." << pid_;
   if (written && !file.publish(name.c_str())) {
