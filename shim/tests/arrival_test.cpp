@@ -47,6 +47,27 @@ TEST_F(Arrival, ByTheLibraryPathWhereThePreloadIsGone) {
   expect_reached({from_environment("OPENER"), "local", "libcuda.so.1"});
 }
 
+TEST_F(Arrival, ByAbsolutePathNeedsTheLoadersEar) {
+  const std::string driver = from_environment("DRIVER_FOLDER") + "/libcuda.so.1";
+  const outcome missed = run_.run({from_environment("OPENER"), "local", driver});
+  EXPECT_EQ(missed.printed("by dlsym"), 0) << "a preload alone is passed by";
+  EXPECT_TRUE(run_.trace().processes.empty()) << "and nothing pretends otherwise";
+  run_.under.variables["LD_AUDIT"] = from_environment("AUDIT");
+  expect_reached({from_environment("OPENER"), "local", driver});
+  expect_reached({from_environment("OPENER"), "deepbind", driver});
+}
+
+TEST_F(Arrival, ByTheNameInANamespaceOfItsOwnNeedsTheLoadersEar) {
+  run_.under.variables["LD_AUDIT"] = from_environment("AUDIT");
+  expect_reached({from_environment("OPENER"), "namespace", "libcuda.so.1"});
+}
+
+TEST_F(Arrival, WithTheLoadersEarTheOrdinaryWaysStillArrive) {
+  run_.under.variables["LD_AUDIT"] = from_environment("AUDIT");
+  expect_reached({from_environment("OPENER"), "local", "libcuda.so.1"});
+  EXPECT_EQ(run_.victim({"sync"}).printed("cuCtxSynchronize"), 700);
+}
+
 TEST_F(Arrival, ByCtypes) {
   run_.under.variables["ASAN_OPTIONS"] = "detect_leaks=0:protect_shadow_gap=0"; /* an interpreter keeps what it has to its end */
   const outcome out = run_.run({from_environment("PYTHON"), "-c",
