@@ -59,7 +59,7 @@ CUresult CUDAAPI cuCtxCreate(CUcontext* out, CUctxCreateParams* parameters, unsi
 CUresult CUDAAPI cuCtxDestroy(CUcontext handle) {
   return api(__func__, kPlain, [&](Call& call) {
     require(handle != nullptr);
-    auto context = call.use<Context>(handle, CUDA_ERROR_INVALID_CONTEXT);
+    auto context = call.doomed<Context>(handle, CUDA_ERROR_INVALID_CONTEXT);
     require(!context->primary && context->parent == nullptr, CUDA_ERROR_INVALID_CONTEXT);
     destroy_context(call, context);
     call.driver.handles->remove(handle);

@@ -54,7 +54,13 @@ class Call {
     check(handle, T::kKind, otherwise, CUFAULT_MISUSE_USE_AFTER_DESTROY);
     return std::static_pointer_cast<T>(driver.handles->share(handle));
   }
-  // The same for a call that destroys the object: the handle is dead afterwards.
+  // The same for a call that is about to destroy the object, if nothing else forbids it.
+  template <class T>
+  [[nodiscard]] std::shared_ptr<T> doomed(const void* handle, CUresult otherwise = CUDA_ERROR_INVALID_HANDLE) const {
+    check(handle, T::kKind, otherwise, CUFAULT_MISUSE_DOUBLE_DESTROY);
+    return std::static_pointer_cast<T>(driver.handles->share(handle));
+  }
+  // The same, and the handle is dead afterwards.
   template <class T>
   std::shared_ptr<T> destroy(const void* handle, CUresult otherwise = CUDA_ERROR_INVALID_HANDLE) const {
     check(handle, T::kKind, otherwise, CUFAULT_MISUSE_DOUBLE_DESTROY);

@@ -65,7 +65,9 @@ CUresult CUDAAPI cuEventCreate(CUevent* out, unsigned int flags) {
 
 CUresult CUDAAPI cuEventDestroy(CUevent handle) {
   return api(__func__, {.needs_init = false, .reports_fault = true}, [&](Call& call) {
-    (void)usable(call, handle);
+    const auto event = call.doomed<Event>(handle);
+    call.require_initialised();
+    event->require_context();
     call.destroy<Event>(handle);
   });
 }

@@ -57,7 +57,7 @@ CUresult CUDAAPI cuGraphCreate(CUgraph* out, unsigned int flags) {
 
 CUresult CUDAAPI cuGraphDestroy(CUgraph handle) {
   return api(__func__, {.needs_init = false}, [&](Call& call) {
-    const auto graph = call.use<Graph>(handle, CUDA_ERROR_INVALID_VALUE);
+    const auto graph = call.doomed<Graph>(handle, CUDA_ERROR_INVALID_VALUE);
     require(!graph->embedded);
     require(graph->capture == nullptr, CUDA_ERROR_ILLEGAL_STATE);
     bury(call.driver, *graph);
@@ -180,7 +180,7 @@ CUresult CUDAAPI cuGraphRemoveDependencies(CUgraph handle, const CUgraphNode* fr
 
 CUresult CUDAAPI cuGraphDestroyNode(CUgraphNode handle) {
   return api(__func__, {.needs_init = false}, [&](Call& call) {
-    const auto node = call.use<Node>(handle, CUDA_ERROR_INVALID_VALUE);
+    const auto node = call.doomed<Node>(handle, CUDA_ERROR_INVALID_VALUE);
     Graph& graph = *node->graph;
     require(graph.capture == nullptr, CUDA_ERROR_ILLEGAL_STATE);
     require(!std::holds_alternative<AllocWork>(node->work) && !std::holds_alternative<FreeWork>(node->work),

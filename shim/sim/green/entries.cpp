@@ -159,7 +159,7 @@ CUresult CUDAAPI cuGreenCtxCreate(CUgreenCtx* out, CUdevResourceDesc descriptor,
 
 CUresult CUDAAPI cuGreenCtxDestroy(CUgreenCtx handle) {
   return api(__func__, kPlain, [&](Call& call) {
-    const auto green = green_of(call, handle);
+    const auto green = call.doomed<GreenContext>(handle, CUDA_ERROR_INVALID_CONTEXT);
     Device& device = green->context->device;
     destroy_context(call, green->context);
     call.destroy<GreenContext>(handle, CUDA_ERROR_INVALID_CONTEXT);

@@ -2,6 +2,8 @@
 // Entry points: memory pools and allocation in order of a stream.
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <tuple>
 
 #include "context/context.h"
 #include "core/call.h"
@@ -25,6 +27,31 @@ Device& device_for(Call& call, const CUmemLocation& location) {
     case CU_MEM_LOCATION_TYPE_HOST_NUMA: require(location.id >= 0); return call.driver.device(0);
     default: refuse(CUDA_ERROR_INVALID_VALUE);
   }
+}
+
+// Default and current pools of locations and types other than a device's own. Guarded by the driver's lock.
+struct PlacePools {
+  std::shared_ptr<Pool> standard, current;
+};
+PlacePools& pools_of(Call& call, const CUmemLocation& location, CUmemAllocationType type) {
+  static auto& all = *new std::map<std::tuple<int, int, int>, PlacePools>;
+  PlacePools& own = all[{static_cast<int>(type), static_cast<int>(location.type), location.id}];
+  if (own.standard == nullptr) {
+    CUmemPoolProps props{};
+    props.allocType = type;
+    props.location = location;
+    own.standard = own.current = Pool::make(device_for(call, location), props);
+    own.standard->is_default = true;
+  }
+  return own;
+}
+
+// The slot that holds the current pool of a place.
+std::shared_ptr<Pool>& current_pool(Call& call, const CUmemLocation* location, CUmemAllocationType type) {
+  require(location != nullptr && (type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED));
+  if (type == CU_MEM_ALLOCATION_TYPE_PINNED && location->type == CU_MEM_LOCATION_TYPE_DEVICE)
+    return device_for(call, *location).current_pool;
+  return pools_of(call, *location, type).current;
 }
 
 void allocate(Call& call, CUdeviceptr* out, std::size_t size, const std::shared_ptr<Stream>& stream, Pool* pool) {
@@ -55,7 +82,7 @@ CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props)
 
 CUresult CUDAAPI cuMemPoolDestroy(CUmemoryPool handle) {
   return api(__func__, kPlain, [&](Call& call) {
-    const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    const auto pool = call.doomed<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
     require(!pool->is_default);
     for (std::size_t i = 0; i < call.driver.device_count(); ++i) {
       Device& device = call.driver.device(static_cast<CUdevice>(i));
@@ -187,6 +214,31 @@ CUresult CUDAAPI cuDeviceSetMemPool(CUdevice dev, CUmemoryPool handle) {
     require(dev >= 0 && static_cast<std::size_t>(dev) < call.driver.device_count());
     require(!pool->imported && !pool->host() && pool->device.ordinal == dev);
     call.driver.device(dev).current_pool = std::move(pool);
+  });
+}
+
+CUresult CUDAAPI cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
+  return api(__func__, kPlain, [&](Call& call) {
+    require(out != nullptr);
+    (void)current_pool(call, location, type);
+    const bool own = type == CU_MEM_ALLOCATION_TYPE_PINNED && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    *out = (own ? device_for(call, *location).default_pool : pools_of(call, *location, type).standard)->handle();
+  });
+}
+
+CUresult CUDAAPI cuMemGetMemPool(CUmemoryPool* out, CUmemLocation* location, CUmemAllocationType type) {
+  return api(__func__, kPlain, [&](Call& call) {
+    require(out != nullptr);
+    *out = current_pool(call, location, type)->handle();
+  });
+}
+
+CUresult CUDAAPI cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool handle) {
+  return api(__func__, kPlain, [&](Call& call) {
+    auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    std::shared_ptr<Pool>& slot = current_pool(call, location, type);
+    require(!pool->imported && pool->props.allocType == type && pool->props.location.type == location->type);
+    slot = std::move(pool);
   });
 }
 

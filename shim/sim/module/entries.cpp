@@ -68,7 +68,7 @@ CUresult CUDAAPI cuModuleLoad(CUmodule* out, const char* path) {
 
 CUresult CUDAAPI cuModuleUnload(CUmodule handle) {
   return api(__func__, {.needs_init = false, .reports_fault = true}, [&](Call& call) {
-    const auto module = call.use<Module>(handle);
+    const auto module = call.doomed<Module>(handle);
     require(module->context_alive() && !module->of_library, CUDA_ERROR_INVALID_HANDLE);
     drain(call, *module->context);
     unload(call, *module);

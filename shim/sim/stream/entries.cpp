@@ -39,7 +39,7 @@ CUresult CUDAAPI cuStreamDestroy(CUstream handle) {
       (void)call.current();
       refuse(CUDA_ERROR_INVALID_HANDLE);
     }
-    const auto stream = call.use<Stream>(handle);
+    const auto stream = call.doomed<Stream>(handle);
     stream->require_context();
     end_capture_of(call.driver, *stream);
     call.destroy<Stream>(handle);  // what was submitted still runs

@@ -116,7 +116,7 @@ CUresult CUDAAPI cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* ou
 
 CUresult CUDAAPI cuArrayDestroy(CUarray handle) {
   return api(__func__, {.needs_init = false, .reports_fault = true}, [&](Call& call) {
-    const auto array = call.use<Array>(handle);
+    const auto array = call.doomed<Array>(handle);
     array->require_context();
     if (array->level) return;  // recorded: accepted, and the level lives on with its mipmapped array
     call.destroy<Array>(handle);
@@ -158,7 +158,7 @@ CUresult CUDAAPI cuMipmappedArrayGetLevel(CUarray* out, CUmipmappedArray handle,
 
 CUresult CUDAAPI cuMipmappedArrayDestroy(CUmipmappedArray handle) {
   return api(__func__, {.needs_init = false, .reports_fault = true}, [&](Call& call) {
-    call.use<MipmappedArray>(handle)->require_context();
+    call.doomed<MipmappedArray>(handle)->require_context();
     const auto mipmap = call.destroy<MipmappedArray>(handle);
     for (void* level : mipmap->levels) call.driver.handles->remove(level);
   });
