@@ -50,7 +50,7 @@ bool record::start(const plan& plan, std::uint32_t parent, process::message& why
   header_->header_size = sizeof *header_;
   header_->file_size = size_;
   header_->plan_checksum = plan.header().checksum;
-  header_->start_ns = trace::now_ns();
+  header_->start_ns = trace::read_clock(CLOCK_MONOTONIC);
   header_->pid = pid;
   header_->parent_pid = parent != 0 ? parent : static_cast<std::uint32_t>(::getppid());
   header_->forked = parent != 0 ? 1 : 0;
@@ -81,7 +81,7 @@ void record::fired(const firing& what, const module& where) noexcept {
   at.rule = what.rule + 1;
   at.function = what.function;
   at.tid = thread_id();
-  at.time_ns = trace::now_ns();
+  at.time_ns = trace::read_clock(CLOCK_MONOTONIC);
   at.ordinal = what.ordinal;
   at.value = what.value;
   at.module_offset = reinterpret_cast<std::uintptr_t>(what.caller) - where.base;
