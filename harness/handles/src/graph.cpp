@@ -161,19 +161,19 @@ CUgraphNode graph::add_memset(const memset_params& params, const shared<context>
   native.elementSize = params.element_size;
   native.width = params.width;
   native.height = params.height;
-  return add({nullptr, in->raw(), params}, std::move(keep), [&](CUgraphNode* node) {
+  return add({nullptr, in->raw(), params, nullptr}, std::move(keep), [&](CUgraphNode* node) {
     call(driver().cuGraphAddMemsetNode, node, raw_, after.data(), after.size(), &native, in->raw());
   });
 }
 
 CUgraphNode graph::add_event_record(const shared<event>& what, const dependencies& after) {
-  return add({nullptr, context_of(*what), {}}, event_owner(what), [&](CUgraphNode* node) {
+  return add({nullptr, context_of(*what), {}, what->raw()}, event_owner(what), [&](CUgraphNode* node) {
     call(driver().cuGraphAddEventRecordNode, node, raw_, after.data(), after.size(), what->raw());
   });
 }
 
 CUgraphNode graph::add_event_wait(const shared<event>& what, const dependencies& after) {
-  return add({nullptr, context_of(*what), {}}, event_owner(what), [&](CUgraphNode* node) {
+  return add({nullptr, context_of(*what), {}, what->raw()}, event_owner(what), [&](CUgraphNode* node) {
     call(driver().cuGraphAddEventWaitNode, node, raw_, after.data(), after.size(), what->raw());
   });
 }
@@ -195,20 +195,52 @@ graph::embedded graph::add_child(const shared<graph>& child, const dependencies&
   return {node, clone};
 }
 
+graph::in_force graph::after_refusal(CUgraphNode node, CUgraphNodeType type, const node_record& next) noexcept {
+  const driver_table& table = *loaded_driver();
+  if (type == CU_GRAPH_NODE_TYPE_MEMSET) {
+    CUDA_MEMSET_NODE_PARAMS now{};
+    if (table.cuGraphMemsetNodeGetParams(node, &now) != CUDA_SUCCESS) {
+      return in_force::unknown;
+    }
+    return now.dst == next.memset.dst ? in_force::next : in_force::former;
+  }
+  CUevent now = nullptr;
+  const CUresult answer = type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ? table.cuGraphEventRecordNodeGetEvent(node, &now)
+                                                                  : table.cuGraphEventWaitNodeGetEvent(node, &now);
+  if (answer != CUDA_SUCCESS) {
+    return in_force::unknown;
+  }
+  return now == next.event ? in_force::next : in_force::former;
+}
+
 // `prepared` is the new attachment, also in `next`; null where the node keeps the one it has.
 void graph::set(CUgraphNode node, CUgraphNodeParams& params, const node_record& next, CUuserObject prepared) {
   // Whatever `going` holds at the end is released: the new attachment until the driver has taken the new parameters,
   // from that moment on the old one.
   CUuserObject going = prepared;
+  bool published = false;
   const auto publish = [&] {
     const std::lock_guard lock(mutex_);
     node_record& record = nodes_.find(node)->second;
     going = prepared == nullptr ? nullptr : record.attachment;
     record = next;
+    published = true;
   };
   try {
     graph_node_set_params(node, params, next.in, publish);
   } catch (cuda_error& error) {
+    if (!published && prepared != nullptr) {
+      switch (after_refusal(node, params.type, next)) {
+        case in_force::former:
+          break;
+        case in_force::next:
+          publish();
+          break;
+        case in_force::unknown:
+          going = nullptr;  // both stay with the graph: rather leak one than let the node dangle (P16)
+          break;
+      }
+    }
     detach_beside(error, going);
     throw;
   } catch (...) {
@@ -224,7 +256,7 @@ void graph::set_memset(CUgraphNode node, const memset_params& params, const shar
   keep.emplace_back(in);
   CUgraphNodeParams native = memset_node_params(params, in->raw());
   const CUuserObject prepared = attach(std::move(keep));
-  set(node, native, {prepared, in->raw(), params}, prepared);
+  set(node, native, {prepared, in->raw(), params, nullptr}, prepared);
 }
 
 void graph::set_memset(CUgraphNode node, const memset_params& params) {
@@ -240,7 +272,7 @@ void graph::set_event_record(CUgraphNode node, const shared<event>& what) {
   static_cast<void>(record_of(node));
   CUgraphNodeParams native = event_node_params(CU_GRAPH_NODE_TYPE_EVENT_RECORD, *what);
   const CUuserObject prepared = attach(event_owner(what));
-  set(node, native, {prepared, context_of(*what), {}}, prepared);
+  set(node, native, {prepared, context_of(*what), {}, what->raw()}, prepared);
 }
 
 void graph::set_event_wait(CUgraphNode node, const shared<event>& what) {
@@ -248,7 +280,7 @@ void graph::set_event_wait(CUgraphNode node, const shared<event>& what) {
   static_cast<void>(record_of(node));
   CUgraphNodeParams native = event_node_params(CU_GRAPH_NODE_TYPE_WAIT_EVENT, *what);
   const CUuserObject prepared = attach(event_owner(what));
-  set(node, native, {prepared, context_of(*what), {}}, prepared);
+  set(node, native, {prepared, context_of(*what), {}, what->raw()}, prepared);
 }
 
 void graph::destroy_node(CUgraphNode node) {

@@ -80,7 +80,8 @@ void cleanup::attach_to(cuda_error& error) const noexcept {
 void cleanup::note_on(cuda_error& error, unsigned first) const noexcept {
   for (unsigned i = first; i < count_; ++i) {
     if (held_[i].what.code != CUDA_ERROR_DEINITIALIZED) {
-      error.add_note(report_text(held_[i]).text);
+      error.add_note("something else failed while this error was on its way, and was reported");
+      return;
     }
   }
 }

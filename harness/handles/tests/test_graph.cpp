@@ -86,6 +86,14 @@ class a_graph : public on_a_mocked_driver {
     ::testing::Mock::VerifyAndClearExpectations(&driver.cuGraphRetainUserObject);
   }
 
+  // Where the node writes to, as the driver says when asked.
+  void writes_to(CUdeviceptr dst) {
+    CUDA_MEMSET_NODE_PARAMS now{};
+    now.dst = dst;
+    EXPECT_CALL(driver.cuGraphMemsetNodeGetParams, Call(node, _))
+        .WillOnce(DoAll(SetArgPointee<1>(now), Return(CUDA_SUCCESS)));
+  }
+
   int alive = 0;
   unique<graph> made;
   std::uintptr_t last_object = 0x0b0;
@@ -124,7 +132,7 @@ TEST_F(a_graph, that_cannot_release_it_either_reports_and_notes_that_and_leaks) 
   EXPECT_CALL(driver.cuUserObjectRelease, Call(_, 1U)).WillOnce(Return(CUDA_ERROR_UNKNOWN));
   const cuda_error error = error_of([&] { static_cast<void>(made->add_memset({}, in_target(), one())); });
   EXPECT_EQ(error.code(), CUDA_ERROR_OUT_OF_MEMORY);
-  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("cuUserObjectRelease")));
+  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("was reported")));
   EXPECT_THAT(recorder.reports(), ElementsAre(Reported("cuUserObjectRelease", last_object, CUDA_ERROR_UNKNOWN)));
   EXPECT_EQ(alive, 1);
 }
@@ -143,7 +151,7 @@ TEST_F(a_graph, reports_and_notes_an_attachment_that_cannot_be_taken_back) {
   EXPECT_CALL(driver.cuGraphAddMemsetNode, Call(_, _, _, _, _, _)).WillOnce(Return(CUDA_ERROR_INVALID_VALUE));
   EXPECT_CALL(driver.cuGraphReleaseUserObject, Call(raw_graph, _, 1U)).WillOnce(Return(CUDA_ERROR_UNKNOWN));
   const cuda_error error = error_of([&] { static_cast<void>(made->add_memset({}, in_target(), one())); });
-  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("cuGraphReleaseUserObject")));
+  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("was reported")));
   EXPECT_EQ(recorder.reports().size(), 1U);
 }
 
@@ -166,10 +174,57 @@ TEST_F(a_graph, keeps_the_old_owner_and_takes_the_new_one_back_if_an_update_is_r
   a_memset_node();
   attaching();
   EXPECT_CALL(driver.cuGraphNodeSetParams, Call(node, _)).WillOnce(Return(CUDA_ERROR_INVALID_VALUE));
+  writes_to(0xd0);
   EXPECT_CALL(driver.cuGraphReleaseUserObject, Call(raw_graph, made_up<CUuserObject>(0x0b2), 1U));
   EXPECT_THROW(made->set_memset(node, {0xd1, 2, 1, 64, 1, 0}, in_target(), one()), cuda_error);
   EXPECT_EQ(alive, 1);
   EXPECT_EQ(made->memset_of(node).dst, 0xd0U);
+}
+
+TEST_F(a_graph, keeps_the_new_owner_if_a_driver_takes_the_parameters_and_answers_an_error) {
+  a_memset_node();
+  attaching();
+  EXPECT_CALL(driver.cuGraphNodeSetParams, Call(node, _)).WillOnce(Return(CUDA_ERROR_UNKNOWN));
+  writes_to(0xd1);
+  EXPECT_CALL(driver.cuGraphReleaseUserObject, Call(raw_graph, made_up<CUuserObject>(0x0b1), 1U));
+  EXPECT_THROW(made->set_memset(node, {0xd1, 2, 1, 64, 1, 0}, in_target(), one()), cuda_error);
+  EXPECT_EQ(alive, 1);
+  EXPECT_EQ(made->memset_of(node).dst, 0xd1U);
+}
+
+TEST_F(a_graph, keeps_both_owners_if_it_cannot_be_found_out_which_parameters_are_in_force) {
+  a_memset_node();
+  attaching();
+  EXPECT_CALL(driver.cuGraphNodeSetParams, Call(node, _)).WillOnce(Return(CUDA_ERROR_UNKNOWN));
+  EXPECT_CALL(driver.cuGraphMemsetNodeGetParams, Call(node, _)).WillOnce(Return(CUDA_ERROR_UNKNOWN));
+  EXPECT_THROW(made->set_memset(node, {0xd1, 2, 1, 64, 1, 0}, in_target(), one()), cuda_error);
+  EXPECT_EQ(alive, 2);
+}
+
+TEST_F(a_graph, finds_out_which_event_is_in_force_after_a_refused_update) {
+  const auto with_event = [&](CUevent raw) {
+    EXPECT_CALL(driver.cuEventCreate, Call(_, _)).WillOnce(DoAll(SetArgPointee<0>(raw), Return(CUDA_SUCCESS)));
+    return shared<event>(event::create(in_target()));
+  };
+  const auto next_event = made_up<CUevent>(0xe8);
+  attaching(4);
+  EXPECT_CALL(driver.cuGraphAddEventRecordNode, Call(_, _, _, _, _))
+      .WillOnce(DoAll(SetArgPointee<0>(node), Return(CUDA_SUCCESS)));
+  static_cast<void>(made->add_event_record(with_event(raw_event)));
+  const shared<event> next = with_event(next_event);
+  EXPECT_CALL(driver.cuGraphNodeSetParams, Call(node, _)).Times(3).WillRepeatedly(Return(CUDA_ERROR_UNKNOWN));
+  EXPECT_CALL(driver.cuGraphEventRecordNodeGetEvent, Call(node, _))
+      .WillOnce(DoAll(SetArgPointee<1>(raw_event), Return(CUDA_SUCCESS)))
+      .WillOnce(Return(CUDA_ERROR_UNKNOWN));
+  EXPECT_CALL(driver.cuGraphReleaseUserObject, Call(raw_graph, made_up<CUuserObject>(0x0b2), 1U));
+  EXPECT_THROW(made->set_event_record(node, next), cuda_error);
+  EXPECT_THROW(made->set_event_record(node, next), cuda_error);
+  EXPECT_CALL(driver.cuGraphEventWaitNodeGetEvent, Call(node, _))
+      .WillOnce(DoAll(SetArgPointee<1>(next_event), Return(CUDA_SUCCESS)));
+  EXPECT_CALL(driver.cuGraphReleaseUserObject, Call(raw_graph, made_up<CUuserObject>(0x0b1), 1U));
+  EXPECT_CALL(driver.cuEventDestroy, Call(raw_event));
+  EXPECT_THROW(made->set_event_wait(node, next), cuda_error);
+  EXPECT_CALL(driver.cuEventDestroy, Call(next_event));
 }
 
 TEST_F(a_graph, keeps_the_new_owner_and_releases_the_old_one_if_only_the_restoration_fails_after_an_update) {

@@ -95,7 +95,7 @@ TEST_F(a_buffer, raises_the_failed_free_and_reports_the_failed_restoration_when_
   EXPECT_CALL(driver.cuCtxSetCurrent, Call(callers)).WillOnce(Return(CUDA_ERROR_INVALID_CONTEXT));
   const cuda_error error = error_of([&] { made.close(); });
   EXPECT_EQ(error.code(), CUDA_ERROR_ILLEGAL_ADDRESS);
-  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("cuCtxSetCurrent(0xca11e5) failed")));
+  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("was reported")));
   EXPECT_THAT(recorder.reports(), ElementsAre(Reported("cuCtxSetCurrent", callers, CUDA_ERROR_INVALID_CONTEXT)));
 }
 

@@ -60,7 +60,7 @@ TEST_F(an_owner, raises_the_first_failure_of_an_explicit_close_and_reports_and_n
   unique<failing> owned(new failing(2));
   const cuda_error error = error_of([&] { owned.close(); });
   EXPECT_THAT(error.explanation(), HasSubstr("leaked"));
-  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("cuStreamDestroy(0x2)")));
+  EXPECT_THAT(error.notes(), ElementsAre(HasSubstr("was reported")));
   EXPECT_THAT(recorder.reports(), ElementsAre(Reported("cuStreamDestroy", 2, CUDA_ERROR_UNKNOWN)));
 }
 

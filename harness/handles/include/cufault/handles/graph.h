@@ -77,10 +77,15 @@ class graph final : public resource {
     CUuserObject attachment = nullptr;
     CUcontext in = nullptr;  // kept alive by the attachment
     memset_params memset;
+    CUevent event = nullptr;
   };
 
   CUgraphNode add(node_record record, owners keep, function_ref<void(CUgraphNode*)> add_to_driver);
   void set(CUgraphNode node, CUgraphNodeParams& params, const node_record& next, CUuserObject prepared);
+  // Which parameters a node has after the driver refused new ones: a driver may take them and answer an error all the
+  // same.
+  enum class in_force { former, next, unknown };
+  [[nodiscard]] static in_force after_refusal(CUgraphNode node, CUgraphNodeType type, const node_record& next) noexcept;
   [[nodiscard]] CUuserObject attach(owners keep);
   void detach(CUuserObject attachment, cleanup& failures) noexcept;
   void detach_and_report(CUuserObject attachment) noexcept;

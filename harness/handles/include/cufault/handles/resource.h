@@ -35,9 +35,10 @@ class cleanup {
 
   [[nodiscard]] bool clean() const noexcept { return count_ == 0; }
   void report() const noexcept;
-  // Throws the first failure, if there is one. The others are reported and become notes of it (P11).
+  // Throws the first failure, if there is one. The others are reported (P11), and a note of the first one says so.
   void raise() const;
-  // Reports every failure and adds each to an error that is already on its way.
+  // Reports every failure, and adds to an error that is already on its way a note that there were some. The note
+  // repeats nothing of them: each failure shows in one channel (P08).
   void attach_to(cuda_error& error) const noexcept;
 
  private:
