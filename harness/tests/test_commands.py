@@ -10,7 +10,7 @@ from pathlib import Path
 
 import junitparser
 import pytest
-from conftest import SCENARIOS, Command, results
+from e2e import SCENARIOS, Command, results
 
 Program = Callable[[str], Path]
 Write = Callable[[str, str], Path]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Command, results
+from e2e import Command, results
 
 GOOD = """\
 scenario: a stream is dropped and cannot be destroyed

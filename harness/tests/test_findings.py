@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SCENARIOS, Command, results, statuses
+from e2e import SCENARIOS, Command, results, statuses
 
 SUBJECTS = ("reference", "cuda.core")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from conftest import SCENARIOS, Command, results
+from e2e import SCENARIOS, Command, results
 
 LISTED = {
     "P01",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SCENARIOS
 from cufault.launch import choose_driver
 from cufault.run.points import read_calls
 from cufault.run.runner import Options, start
@@ -19,6 +18,7 @@ from cufault.scenario.load import find, load
 from cufault.scenario.model import Step
 from cufault.subjects.catalog import SUBJECTS
 from cufault.subjects.protocol import Cannot
+from e2e import SCENARIOS
 
 Call = tuple[Step, dict[str, Any]]
 
