@@ -186,12 +186,18 @@ def report(result: Comparison, listed: list[Listed], new: list[Difference], gone
         "listed: " + (", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())) or "nothing")
     )
     lines.append(f"recorded, not run: {', '.join(result.not_run) or 'none'}")
-    lines.append(f"run, not recorded: {len(result.not_recorded)} cases")
+    if result.not_recorded:
+        lines.append(f"run, not recorded: {len(result.not_recorded)} cases")
     return "\n".join(lines)
 
 
-def judge(made: Rows, recorded_folder: Path, listed_path: Path, shrinking: bool = False) -> int:
-    """Compare, print the report, answer the exit status. Raises RowError, OSError."""
+def judge(
+    made: Rows, recorded_folder: Path, listed_path: Path, *, complete: bool = False, shrinking: bool = False
+) -> int:
+    """Compare, print the report, answer the exit status; `complete`: every recorded case must have been run.
+
+    Raises RowError, OSError.
+    """
     problems = changed_files(recorded_folder)
     for problem in problems:
         print(f"recorded rows are never edited: {problem}")
@@ -202,9 +208,11 @@ def judge(made: Rows, recorded_folder: Path, listed_path: Path, shrinking: bool 
     gone = outdated(result.differences, listed, result.not_run)
     if shrinking:
         shrink(listed_path, gone)
+        listed = [line for line in listed if line not in gone]
         gone = []
     print(report(result, listed, new, gone))
-    return 1 if problems or new or gone or not result.rows else 0
+    wrong = problems or new or gone or (complete and result.not_run)
+    return 1 if wrong or not result.rows else 0
 
 
 def main(argv: list[str]) -> int:
@@ -219,7 +227,7 @@ def main(argv: list[str]) -> int:
     try:
         for path in arguments.rows:
             read_steps(path, made)
-        return judge(made, arguments.recorded, arguments.listed, arguments.shrink)
+        return judge(made, arguments.recorded, arguments.listed, shrinking=arguments.shrink)
     except (RowError, OSError) as error:
         print(f"compare.py: {error}", file=sys.stderr)
         return 2

@@ -38,6 +38,9 @@ void add_all(CaseList& list) {
   add_lookups(list);
   add_small(list);
   add_tensor_maps(list);
+  add_more_arguments(list);
+  add_more_graph_arguments(list);
+  add_more_states(list);
 }
 
 }  // namespace probe

@@ -41,5 +41,8 @@ void add_devices(CaseList& list);
 void add_lookups(CaseList& list);
 void add_small(CaseList& list);
 void add_tensor_maps(CaseList& list);
+void add_more_arguments(CaseList& list);
+void add_more_graph_arguments(CaseList& list);
+void add_more_states(CaseList& list);
 
 }  // namespace probe
