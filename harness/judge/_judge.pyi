@@ -21,7 +21,10 @@ def read_plan(path: str) -> str:
     """A plan file as JSON, with every rule's entry points. Raises FileError."""
 
 def judge(request: str) -> str:
-    """The verdict on the run that the request names. Raises RequestError; a run that cannot be read is a harness error."""
+    """The verdict on the run that the request names. Raises RequestError.
+
+    A run that cannot be read gives the verdict `harness_error`.
+    """
 
 def read_trace(run_folder: str) -> str:
     """Every record of a run's trace. Raises FileError.
@@ -32,9 +35,10 @@ def read_trace(run_folder: str) -> str:
 def clean_run_points(run_folder: str) -> str:
     """Every call of a run as a point where a fault may be put, in order. Raises FileError.
 
-    {"format": 1, "points": [{"symbol", "function", "classes", "switch": "enter|restore|none", "step", "pid", "thread", "result",
-    "text", "ordinal_in_run", "ordinal_in_step", "function_ordinal_in_run", "function_ordinal_in_step"}, ...]}. Ordinals count
-    from 1, for the symbol alone and for all variants of its function; those in the step are null outside of any step.
+    {"format": 1, "points": [{"symbol", "function", "classes", "switch": "enter|restore|none", "step", "pid", "thread",
+    "result", "text", "ordinal_in_run", "ordinal_in_step", "function_ordinal_in_run", "function_ordinal_in_step"}, ...]}.
+    Ordinals count from 1, for the symbol alone and for all variants of its function; those in the step are null outside
+    of any step.
     """
 
 def policy() -> str:

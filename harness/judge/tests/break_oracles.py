@@ -23,8 +23,8 @@ EMPTY = r"\1  static_cast<void>(of);\n  return {outcome::holds, {}, {}, {}};\2"
 
 def _tests(rule: str) -> list[str]:
     """The test programs that have a test of the rule, as build targets."""
-    sources = sorted(TESTS.glob("*_test.cpp"))
-    return [f"harness/judge/tests/judge_{path.stem}" for path in sources if f"TEST({rule}," in path.read_text(encoding="utf-8")]
+    sources = [path for path in sorted(TESTS.glob("*_test.cpp")) if f"TEST({rule}," in path.read_text(encoding="utf-8")]
+    return [f"harness/judge/tests/judge_{path.stem}" for path in sources]
 
 
 def _red(build: Path, rule: str) -> list[str]:
