@@ -36,7 +36,7 @@ def clean_run_points(run_folder: str) -> str:
     """Every call of a run as a point where a fault may be put, in order. Raises FileError.
 
     {"format": 1, "points": [{"symbol", "function", "classes", "switch": "enter|restore|none", "step", "pid", "thread",
-    "result", "text", "ordinal_in_run", "ordinal_in_step", "function_ordinal_in_run", "function_ordinal_in_step"}, ...]}.
+    "result", "text", "ordinal_in_run", "ordinal_in_step", "function_ordinal_in_run", "function_ordinal_in_step"}]}.
     Ordinals count from 1, for the symbol alone and for all variants of its function; those in the step are null outside
     of any step.
     """

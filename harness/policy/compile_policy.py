@@ -16,8 +16,19 @@ TREATMENTS = ("violation", "hazard", "off")
 CLOSE = ("raises", "reports", "either")
 BESIDE = ("report", "note", "either")
 RULE_KEYS = {"by", "title", "text", "shown"}
-PROFILE_KEYS = {"format", "profile", "extends", "means", "counts", "rules", "report", "recovery", "close", "beside",
-                "expected"}
+PROFILE_KEYS = {
+    "format",
+    "profile",
+    "extends",
+    "means",
+    "counts",
+    "rules",
+    "report",
+    "recovery",
+    "close",
+    "beside",
+    "expected",
+}
 
 
 class PolicyError(Exception):
@@ -82,8 +93,14 @@ def main(argv: list[str]) -> int:
     except PolicyError as problem:
         print(f"compile_policy: {problem}", file=sys.stderr)
         return 1
-    environment = Environment(loader=FileSystemLoader(arguments.template.parent), undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
+    environment = Environment(
+        loader=FileSystemLoader(arguments.template.parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
     environment.filters["c_string"] = c_string
     text = environment.get_template(arguments.template.name).render(rules=rules, profiles=profiles)
     arguments.output.write_text(text, encoding="utf-8")
