@@ -155,6 +155,38 @@ bool open_driver_at(const char *file, backend &found, process::message &why) noe
   return false;
 }
 
+void find_place(backend &of) noexcept {
+  link_map *map = nullptr;
+  if (::dlinfo(of.handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return;
+  struct question {
+    const link_map *map;
+    backend *of;
+  } asked{map, &of};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info *module, std::size_t, void *given) {
+        const auto *const question_of = static_cast<question *>(given);
+        // By its dynamic section, which is where the loader keeps it too.
+        for (std::size_t i = 0; i < module->dlpi_phnum; ++i) {
+          const ElfW(Phdr) &segment = module->dlpi_phdr[i];
+          const bool same = segment.p_type == PT_DYNAMIC &&
+                            module->dlpi_addr + segment.p_vaddr == reinterpret_cast<std::uintptr_t>(question_of->map->l_ld);
+          if (!same) continue;
+          backend &driver = *question_of->of;
+          driver.low = UINTPTR_MAX;
+          for (std::size_t k = 0; k < module->dlpi_phnum; ++k) {
+            const ElfW(Phdr) &part = module->dlpi_phdr[k];
+            if (part.p_type != PT_LOAD) continue;
+            const std::uintptr_t at = module->dlpi_addr + part.p_vaddr;
+            driver.low = at < driver.low ? at : driver.low;
+            driver.high = at + part.p_memsz > driver.high ? at + part.p_memsz : driver.high;
+          }
+          return 1;
+        }
+        return 0;
+      },
+      &asked);
+}
+
 std::uint32_t count_uncovered(const backend &in, bool (*known)(const char *name)) noexcept {
   link_map *map = nullptr;
   if (::dlinfo(in.handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return 0;

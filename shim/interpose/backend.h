@@ -15,6 +15,9 @@ using path = process::text<4096>;
 struct backend {
   void *handle = nullptr; /* of dlopen, kept for ever */
   path file;
+  std::uintptr_t low = 0; /* where it lies in memory */
+  std::uintptr_t high = 0;
+  [[nodiscard]] bool holds(std::uintptr_t address) const noexcept { return address >= low && address < high; }
 };
 
 /*
@@ -26,6 +29,9 @@ struct backend {
 
 /* Opens that file and no other. */
 [[nodiscard]] bool open_driver_at(const char *file, backend &found, process::message &why) noexcept;
+
+/* Fills in where it lies. */
+void find_place(backend &of) noexcept;
 
 /* How many functions named cu* or cudbg* the backend exports for which `known` answers false. */
 [[nodiscard]] std::uint32_t count_uncovered(const backend &in, bool (*known)(const char *name)) noexcept;

@@ -16,7 +16,7 @@ namespace {
 // callback it may not be.
 void check_mirror(thread &me) noexcept {
   faults::context_stack &contexts = me.faults.contexts;
-  if (me.depth == 0 && me.callbacks == 0) contexts.correct(ask_current_context(contexts.current()));
+  if (me.depth == 0 && me.callbacks == 0 && !me.of_the_driver) contexts.correct(ask_current_context(contexts.current()));
 }
 
 std::uint32_t flags_of(const faults::decision &decided, bool nested) noexcept {
@@ -80,6 +80,20 @@ void write_binding(thread &me, std::uint32_t name, api::handle_kind kind, std::u
   the_shim.trace.write_text(me.log, the_shim.faults.open_step(), fields);
 }
 
+// A thread whose first frames are the driver's was started by it, and runs the application's code in callbacks only. The
+// simulator says so itself.
+bool is_of_the_driver(const call &call, thread &me) noexcept {
+  constexpr std::size_t most = trace::stack_store::deepest;
+  constexpr std::size_t outermost = 4;
+  if (me.faults.main || the_shim.plan.header().backend == CUFAULT_BACKEND_SIMULATED) return false;
+  std::uintptr_t addresses[most];
+  const std::size_t depth = the_shim.unwinder.walk(call.frame, me.stack, addresses, most);
+  for (std::size_t i = depth > outermost ? depth - outermost : 0; i < depth; ++i) {
+    if (the_shim.driver.holds(addresses[i])) return true;
+  }
+  return false;
+}
+
 // The stack of who called, if anybody asks for it: its hash for the rules, its id for the trace.
 std::uint64_t look_at_stack(call &call, thread &me) noexcept {
   std::uintptr_t addresses[trace::stack_store::deepest];
@@ -94,14 +108,17 @@ std::uint64_t look_at_stack(call &call, thread &me) noexcept {
 bool begin_call(call &call) noexcept {
   check_fork();
   thread &me = this_thread();
-  me.calls.store(me.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const std::uint64_t calls = me.calls.load(std::memory_order_relaxed);
+  if (calls == 0) [[unlikely]]
+    me.of_the_driver = is_of_the_driver(call, me);
+  me.calls.store(calls + 1, std::memory_order_relaxed);
   call.by = &me;
   const bool traced = the_shim.trace.started();
   if (!traced && traits_of(call.symbol) == 0 && the_shim.faults.indifferent(call.symbol)) [[likely]] {
     ++me.depth;
     return true;
   }
-  const bool nested = me.depth != 0 || me.callbacks != 0;
+  const bool nested = me.depth != 0 || me.callbacks != 0 || me.of_the_driver;
   if ((traits_of(call.symbol) & switches_context) != 0) check_mirror(me);
   const bool asked = the_shim.stacks.started() || the_shim.faults.needs_stack(call.symbol);
   const std::uint64_t stack = asked ? look_at_stack(call, me) : 0;

@@ -64,6 +64,7 @@ void prepare(preparation &in) noexcept {
     why << "; every call answers CUDA_ERROR_NO_DEVICE";
     process::say(why.view());
   }
+  if (opened) find_place(in.driver);
   for (std::uint32_t i = 0; i < api::symbol_count; ++i) {
     void *const function = opened ? ::dlsym(in.driver.handle, api::symbols[i].name) : nullptr;
     in.functions[i] = function != nullptr ? function

@@ -86,6 +86,7 @@ thread &make() noexcept {
   made->stack = {};
   made->depth = 0;
   made->callbacks = 0;
+  made->of_the_driver = false;
   made->log = {};
   if (the_shim.trace.started() && !the_shim.trace.open(made->log, made->faults.ordinal, tid) && made->faults.ordinal == 1)
     process::refuse("there is no room for the trace in the plan's run_folder");

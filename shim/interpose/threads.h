@@ -21,6 +21,7 @@ struct thread {
   trace::log log;
   process::stack_bounds stack;
   std::uint32_t depth;     /* driver calls of this thread under way */
+  bool of_the_driver;      /* the driver has started it: all its calls come from callbacks */
   std::uint32_t callbacks; /* calls of the driver into the application under way, as the simulator reports them */
   std::atomic<std::uint64_t> calls;
   std::atomic<std::uint32_t> tid; /* 0: free */

@@ -373,6 +373,16 @@ TEST(Calls, InsideACallbackAreMarkedNested) {
   EXPECT_FALSE(trace.calls("cuStreamSynchronize").at(0).has(CUFAULT_CALL_NESTED));
 }
 
+TEST(Calls, OnAThreadThatTheDriverStartedAreMarkedNested) {
+  shim_run run;
+  run.plan.add(nth(1), {"cuStreamQuery"});
+  const outcome out = run.victim({"init", "host-function"});
+  EXPECT_EQ(out.printed("on the driver's thread"), 0);
+  const run_trace trace = run.trace();
+  EXPECT_TRUE(trace.calls("cuStreamQuery").at(0).has(CUFAULT_CALL_NESTED));
+  EXPECT_FALSE(trace.calls("cuLaunchHostFunc").at(0).has(CUFAULT_CALL_NESTED));
+}
+
 TEST(Calls, LeaveErrnoAsTheDriverLeavesIt) {
   shim_run run;
   run.plan.header.trace_segment_records = 1;

@@ -2,6 +2,8 @@
 // The stand-in driver: context stacks, handles by number, look-ups, call-backs.
 #include "standin.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <string_view>
 #include <vector>
@@ -63,6 +65,17 @@ CUresult get_proc_address(const std::uint64_t *args, bool with_status) noexcept 
   return found == nullptr && !with_status ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
 }
 
+// As the real driver does it: a thread of its own, whose start routine is in this library.
+void on_a_thread(const std::uint64_t *args) noexcept {
+  pthread_t thread{};
+  const auto run = [](void *given) -> void * {
+    const auto *const words = static_cast<const std::uint64_t *>(given);
+    reinterpret_cast<CUhostFn>(words[1])(reinterpret_cast<void *>(words[2]));
+    return nullptr;
+  };
+  if (::pthread_create(&thread, nullptr, run, const_cast<std::uint64_t *>(args)) == 0) ::pthread_join(thread, nullptr);
+}
+
 CUresult switch_context(api::context_switch how, std::uint32_t symbol, const std::uint64_t *args) noexcept {
   switch (how) {
     case api::context_switch::set:
@@ -103,6 +116,7 @@ CUresult answer(std::uint32_t symbol, const std::uint64_t *args) noexcept {
   if (function == "cuDeviceGet") write(args[0], static_cast<int>(args[1]));
   if (function == "cuCtxGetCurrent") write(args[0], current());
   if (function == "cuDevicePrimaryCtxRetain") write(args[0], primary_context(args[1]));
+  if (function == "cuLaunchHostFunc") on_a_thread(args);
   if (function == "cuGetProcAddress") return get_proc_address(args, info.argc == 5);
   make_handles(symbol, args);
   return CUDA_SUCCESS;

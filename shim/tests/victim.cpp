@@ -306,6 +306,10 @@ const std::map<std::string, std::function<void()>> acts = {
     {"many-threads", many_threads},
     {"late", late_calls},
     {"call-back", call_back},
+    {"host-function", [] {
+       const auto function = [](void *) { print_result("on the driver's thread", cuStreamQuery(nullptr)); };
+       print_result("cuLaunchHostFunc", cuLaunchHostFunc(nullptr, function, nullptr));
+     }},
     {"fork-inside", fork_inside},
     {"errno", check_errno},
     {"look-up", look_up},
