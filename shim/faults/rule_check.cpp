@@ -11,9 +11,12 @@ namespace {
 
 constexpr std::int32_t deinitialized = 4;
 constexpr std::int32_t not_found = 500;
+constexpr std::int32_t illegal_address = 700;
+constexpr std::int32_t misaligned_address = 716;
+constexpr std::int32_t launch_failed = 719;
 
 // Which effects need a code, and which must not have one.
-enum class code_use : std::uint8_t { needed, forbidden, fixed_deinitialized, fixed_not_found, unhonoured };
+enum class code_use : std::uint8_t { needed, of_a_kernel, forbidden, fixed_deinitialized, fixed_not_found, unhonoured };
 
 code_use code_of(std::uint32_t effect) noexcept {
   switch (effect) {
@@ -21,6 +24,7 @@ code_use code_of(std::uint32_t effect) noexcept {
     case CUFAULT_EFFECT_CALL_THEN_FAIL:
     case CUFAULT_EFFECT_STICKY:
     case CUFAULT_EFFECT_ASYNC: return code_use::needed;
+    case CUFAULT_EFFECT_REAL_FAULT: return code_use::of_a_kernel;
     case CUFAULT_EFFECT_DEINITIALIZE: return code_use::fixed_deinitialized;
     case CUFAULT_EFFECT_MISSING: return code_use::fixed_not_found;
     case CUFAULT_EFFECT_DESTROY_CONTEXT:
@@ -100,6 +104,9 @@ class rule_check {
       return false;
     switch (code_of(rule_.effect)) {
       case code_use::needed: break;
+      case code_use::of_a_kernel:
+        return require(rule_.code == illegal_address || rule_.code == misaligned_address || rule_.code == launch_failed,
+                       "a kernel makes CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_MISALIGNED_ADDRESS or CUDA_ERROR_LAUNCH_FAILED only");
       case code_use::forbidden: return require(rule_.code == 0, "its effect takes no code");
       case code_use::fixed_deinitialized:
         return require(rule_.code == 0 || rule_.code == deinitialized, "deinitialize answers CUDA_ERROR_DEINITIALIZED only");

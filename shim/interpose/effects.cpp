@@ -12,6 +12,7 @@
 
 #include "cufault/api_table.h"
 #include "process/libc_2_28.h"
+#include "real_fault.h"
 #include "shim.h"
 #include "slots.h"
 
@@ -88,6 +89,11 @@ void reset_primary(const faults::decision &decided) noexcept {
   have_done(decided, {api::symbol_index("cuDevicePrimaryCtxReset_v2"), static_cast<std::uint64_t>(device), 0});
 }
 
+void real_fault(const faults::decision &decided) noexcept {
+  process::text<256> why;
+  if (!fault_the_device(the_shim.plan.rule(decided.rule - 1).code, why)) give_up(decided, why.view());
+}
+
 }  // namespace
 
 void perform(const faults::decision &decided, std::uint32_t symbol, thread &me) noexcept {
@@ -99,6 +105,7 @@ void perform(const faults::decision &decided, std::uint32_t symbol, thread &me) 
     case CUFAULT_EFFECT_CALLBACK: call_back(decided, symbol, me); break;
     case CUFAULT_EFFECT_DESTROY_CONTEXT: destroy_context(decided, me); break;
     case CUFAULT_EFFECT_RESET_PRIMARY: reset_primary(decided); break;
+    case CUFAULT_EFFECT_REAL_FAULT: real_fault(decided); break;
     default: break;
   }
   errno = saved_errno;

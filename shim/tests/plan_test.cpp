@@ -128,6 +128,7 @@ TEST(Plan, WithARuleThatCannotBeHonouredIsRefusedByTheRulesName) {
       {"code 0", [](cufault_plan_rule &r) { r.code = 0; }},
       {"code 12345", [](cufault_plan_rule &r) { r.code = 12345; }},
       {"code -1", [](cufault_plan_rule &r) { r.code = -1; }},
+      {"a kernel makes", [](cufault_plan_rule &r) { r.effect = CUFAULT_EFFECT_REAL_FAULT, r.code = 201; }},
       {"takes no code", [](cufault_plan_rule &r) { r.effect = CUFAULT_EFFECT_HANG; }},
       {"DEINITIALIZED only", [](cufault_plan_rule &r) { r.effect = CUFAULT_EFFECT_DEINITIALIZE; }},
       {"sticky_scope 2", [](cufault_plan_rule &r) { r.sticky_scope = 2; }},

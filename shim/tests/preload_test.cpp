@@ -251,6 +251,32 @@ TEST(Faults, AContextThatCannotBeDestroyedEndsTheProcess) {
   EXPECT_THAT(out.err, HasSubstr("no context is current"));
 }
 
+TEST(Faults, TheDeviceReallyFaultsAndTheDriverSaysSo) {
+  for (const std::int32_t code : {700, 716, 719}) {
+    shim_run run;
+    run.plan.header.backend = CUFAULT_BACKEND_SIMULATED;
+    run.plan.header.backend_path = run.plan.string(from_environment("SIMULATOR"));
+    run.plan.add(plain_rule(CUFAULT_EFFECT_REAL_FAULT, code), {"cuCtxSynchronize", "cuCtxSynchronize_v2"});
+    const outcome out = run.victim({"init", "retain-0", "allocate", "sync", "allocate"});
+    EXPECT_EQ(out.status, 0) << out.err;
+    EXPECT_EQ(out.printed("cuMemAlloc", 1), 0);
+    EXPECT_EQ(out.printed("cuCtxSynchronize"), code);
+    EXPECT_EQ(out.printed("cuMemAlloc", 2), code) << "the driver's own state";
+    const trace_record call = run.trace().calls("cuCtxSynchronize").at(0);
+    EXPECT_EQ(call.call().rule, 1u);
+    EXPECT_EQ(call.call().result_real, code);
+    EXPECT_FALSE(call.has(CUFAULT_CALL_INJECTED)) << "nothing is pretended";
+  }
+}
+
+TEST(Faults, ADeviceThatCannotBeMadeToFaultEndsTheProcess) {
+  shim_run run;
+  run.plan.add(plain_rule(CUFAULT_EFFECT_REAL_FAULT, 700), {"cuCtxSynchronize"});
+  const outcome out = run.victim({"init", "sync"});
+  EXPECT_EQ(out.status, 97) << "the stand-in has no device";
+  EXPECT_THAT(out.err, HasSubstr("cuCtxSynchronize answers 0 instead of 700"));
+}
+
 TEST(LookUps, HandOutTheShimsOwnEntryOfTheSameSymbol) {
   shim_run run;
   const outcome out = run.victim({"init", "look-up"});

@@ -326,6 +326,15 @@ const std::map<std::string, std::function<void()>> acts = {
        cuCtxSetCurrent(primary);
      }},
     {"alarm", alarm_soon},
+    {"retain-0", [] {
+       CUcontext primary = nullptr;
+       cuDevicePrimaryCtxRetain(&primary, 0);
+       cuCtxSetCurrent(primary);
+     }},
+    {"allocate", [] {
+       CUdeviceptr memory = 0;
+       print_result("cuMemAlloc", cuMemAlloc(&memory, 64));
+     }},
     {"ended", [] {
        print("driver's cuCtxDestroy_v2", static_cast<long long>(standin_calls_of("cuCtxDestroy_v2")));
        print("driver's cuDevicePrimaryCtxReset_v2", static_cast<long long>(standin_calls_of("cuDevicePrimaryCtxReset_v2")));
