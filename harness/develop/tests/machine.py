@@ -58,7 +58,7 @@ class Machine:
         (self.root / "harness/develop").mkdir(parents=True)
         for name in ("dev", "pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(ROOT / name, self.root)
-        for name in ("stage.py", "totals.py"):
+        for name in ("products.py", "stage.py", "totals.py"):
             shutil.copy(ROOT / "harness/develop" / name, self.root / "harness/develop")
         (self.root / "requirements.lock").write_text("# nothing\n", encoding="utf-8")
         (self.root / "meson.build").write_text(MESON_BUILD, encoding="utf-8")
