@@ -37,7 +37,7 @@ class RawDriver:
         try:
             self._call("cuCtxCreate_v4", ctypes.byref(context), None, ctypes.c_uint(0), ordinal)
         except (AttributeError, RawDriverError) as error:
-            # A driver older than 12.5 does not have that variant: no such symbol, or CUDA_ERROR_NOT_FOUND from the shim.
+            # A driver older than 12.5 lacks that variant: no such symbol, or CUDA_ERROR_NOT_FOUND from the shim.
             if isinstance(error, RawDriverError) and error.code != CUDA_ERROR_NOT_FOUND:
                 raise
             self._call("cuCtxCreate_v2", ctypes.byref(context), ctypes.c_uint(0), ordinal)
