@@ -17,7 +17,7 @@ using namespace cufault::sim;
 namespace {
 
 // The device whose pools serve a location; refuses with INVALID_VALUE.
-Device& device_for(Call& call, const CUmemLocation& location) {
+Device& device_for(Call& call, const CUmemLocation& location, CUmemAllocationType type) {
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
       require(location.id >= 0 && static_cast<std::size_t>(location.id) < call.driver.device_count());
@@ -25,6 +25,7 @@ Device& device_for(Call& call, const CUmemLocation& location) {
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return call.driver.device(0);
     case CU_MEM_LOCATION_TYPE_HOST_NUMA: require(location.id >= 0); return call.driver.device(0);
+    case CU_MEM_LOCATION_TYPE_NONE: require(type == CU_MEM_ALLOCATION_TYPE_MANAGED); return call.driver.device(0);
     default: refuse(CUDA_ERROR_INVALID_VALUE);
   }
 }
@@ -40,7 +41,7 @@ PlacePools& pools_of(Call& call, const CUmemLocation& location, CUmemAllocationT
     CUmemPoolProps props{};
     props.allocType = type;
     props.location = location;
-    own.standard = own.current = Pool::make(device_for(call, location), props);
+    own.standard = own.current = Pool::make(device_for(call, location, type), props);
     own.standard->is_default = true;
   }
   return own;
@@ -50,7 +51,7 @@ PlacePools& pools_of(Call& call, const CUmemLocation& location, CUmemAllocationT
 std::shared_ptr<Pool>& current_pool(Call& call, const CUmemLocation* location, CUmemAllocationType type) {
   require(location != nullptr && (type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED));
   if (type == CU_MEM_ALLOCATION_TYPE_PINNED && location->type == CU_MEM_LOCATION_TYPE_DEVICE)
-    return device_for(call, *location).current_pool;
+    return device_for(call, *location, type).current_pool;
   return pools_of(call, *location, type).current;
 }
 
@@ -76,7 +77,7 @@ CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props)
     constexpr unsigned kHandles = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
     require((static_cast<unsigned>(props->handleTypes) & ~kHandles) == 0);
     require(std::all_of(std::begin(props->reserved), std::end(props->reserved), [](unsigned char byte) { return byte == 0; }));
-    *out = Pool::make(device_for(call, props->location), *props)->handle();
+    *out = Pool::make(device_for(call, props->location, props->allocType), *props)->handle();
   });
 }
 
@@ -222,7 +223,7 @@ CUresult CUDAAPI cuMemGetDefaultMemPool(CUmemoryPool* out, CUmemLocation* locati
     require(out != nullptr);
     (void)current_pool(call, location, type);
     const bool own = type == CU_MEM_ALLOCATION_TYPE_PINNED && location->type == CU_MEM_LOCATION_TYPE_DEVICE;
-    *out = (own ? device_for(call, *location).default_pool : pools_of(call, *location, type).standard)->handle();
+    *out = (own ? device_for(call, *location, type).default_pool : pools_of(call, *location, type).standard)->handle();
   });
 }
 
