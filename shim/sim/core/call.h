@@ -2,6 +2,7 @@
 // The frame around every entry point: which process states refuse it, the lock, and the answer.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -79,6 +80,12 @@ class Call {
   template <class Condition>
   void wait(Condition&& condition) {
     driver.changed.wait(lock_, std::forward<Condition>(condition));
+  }
+
+  // The same for what another process does: looks again and again.
+  template <class Condition>
+  void wait_for_others(Condition&& condition) {
+    while (!condition()) driver.changed.wait_for(lock_, std::chrono::microseconds(200));
   }
 
   Driver& driver;

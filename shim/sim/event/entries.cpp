@@ -100,6 +100,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent handle) {
     }
     require(!event->captured_ended);
     refuse_unsafe(call);
+    if (event->shared != nullptr) call.wait_for_others([&] { return event->done(); });
     const auto points = event->points;
     for (const Point& point : points) wait_for(call, point);
     call.require_no_fault();

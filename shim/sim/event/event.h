@@ -12,10 +12,12 @@
 
 namespace cufault::sim {
 
+class Arena;
 class Call;
 struct Capture;
 class Driver;
 struct Node;
+struct SharedSlot;
 struct Stream;
 
 struct Event : Owned {
@@ -23,7 +25,12 @@ struct Event : Owned {
 
   Event(const std::shared_ptr<Context>& owner, unsigned wanted_flags) : Owned(owner), flags(wanted_flags) {}
 
-  [[nodiscard]] bool recorded() const noexcept { return time != nullptr; }
+  ~Event() override;
+
+  [[nodiscard]] bool recorded() const noexcept { return time != nullptr || (shared != nullptr && shared_recorded() != 0); }
+  [[nodiscard]] std::uint64_t shared_recorded() const noexcept;
+  // From now on its state is seen by other processes.
+  void share(std::shared_ptr<Arena> arena, SharedSlot* slot, std::uint64_t id, int index, bool owner);
   [[nodiscard]] bool done() const noexcept;
 
   const unsigned flags;
@@ -34,6 +41,12 @@ struct Event : Owned {
   // Where in a capture it was recorded, if that was the last recording.
   std::weak_ptr<Capture> captured;
   std::vector<Node*> captured_nodes;
+  // Of an event shared between processes.
+  std::shared_ptr<Arena> shared_arena;
+  SharedSlot* shared = nullptr;
+  std::uint64_t shared_id = 0;
+  int shared_index = -1;
+  bool shared_owner = false;
   bool captured_ended = false;  // that was the last recording; the capture may be over
 };
 

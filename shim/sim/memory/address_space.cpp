@@ -11,6 +11,7 @@
 #include "core/driver.h"
 #include "core/refusal.h"
 #include "device/device.h"
+#include "memory/arena.h"
 
 namespace cufault::sim {
 
@@ -22,10 +23,22 @@ constexpr std::size_t kMapFrom = std::size_t{1} << 16;  // from here on memory c
 }  // namespace
 
 Backing::~Backing() {
-  if (mapped)
+  if (arena != nullptr)
+    arena->release(where, size);
+  else if (mapped)
     munmap(where, size);
   else
     std::free(where);
+}
+
+std::shared_ptr<Backing> make_backing(std::size_t size, const std::shared_ptr<Arena>& arena) {
+  void* where = arena == nullptr ? nullptr : arena->allocate(size);
+  if (where == nullptr) return make_backing(size);
+  auto backing = std::make_shared<Backing>();
+  backing->where = where;
+  backing->size = size;
+  backing->arena = arena;
+  return backing;
 }
 
 std::shared_ptr<Backing> make_backing(std::size_t size) {
@@ -48,12 +61,13 @@ std::shared_ptr<Backing> make_backing(std::size_t size) {
 
 Allocation::~Allocation() {
   if (device != nullptr) device->used_memory -= charged;
+  if (slot != nullptr) slot->id = 0;
 }
 
 std::shared_ptr<Allocation> AddressSpace::make(Device& device, const std::shared_ptr<Context>& context, std::size_t size,
                                                MemoryKind kind) {
   require(size <= device.profile.total_memory - device.used_memory, CUDA_ERROR_OUT_OF_MEMORY);
-  auto allocation = make_host(size, kind);
+  auto allocation = kind == MemoryKind::device ? make_on(Arena::of_process(), size, kind) : make_host(size, kind);
   allocation->device = &device;
   allocation->charged = size;
   device.used_memory += size;
@@ -62,8 +76,10 @@ std::shared_ptr<Allocation> AddressSpace::make(Device& device, const std::shared
   return allocation;
 }
 
-std::shared_ptr<Allocation> AddressSpace::make_host(std::size_t size, MemoryKind kind) {
-  auto backing = make_backing(size);
+std::shared_ptr<Allocation> AddressSpace::make_host(std::size_t size, MemoryKind kind) { return make_on(nullptr, size, kind); }
+
+std::shared_ptr<Allocation> AddressSpace::make_on(const std::shared_ptr<Arena>& arena, std::size_t size, MemoryKind kind) {
+  auto backing = make_backing(size, arena);
   auto allocation = std::make_shared<Allocation>(reinterpret_cast<CUdeviceptr>(backing->where), size, kind);
   allocation->backing = std::move(backing);
   return allocation;

@@ -13,9 +13,11 @@
 
 namespace cufault::sim {
 
+class Arena;
 struct Context;
 struct Device;
 struct Pool;
+struct SharedSlot;
 struct VmmAllocation;
 
 enum class MemoryKind : std::uint8_t {
@@ -39,10 +41,13 @@ struct Backing {
 
   void* where = nullptr;
   std::size_t size = 0;
-  bool mapped = false;  // by mmap; else from the heap
+  bool mapped = false;  // by mmap; else from the heap, or the arena if there is one
+  std::shared_ptr<Arena> arena;
 };
 // Zeroed memory, aligned to 512 bytes at least; refuses with OUT_OF_MEMORY.
 [[nodiscard]] std::shared_ptr<Backing> make_backing(std::size_t size);
+// The same from an arena that other processes can map; from elsewhere if there is none.
+[[nodiscard]] std::shared_ptr<Backing> make_backing(std::size_t size, const std::shared_ptr<Arena>& arena);
 
 // What cuMemAdvise and cuMemPrefetchAsync said about managed memory. Location type 0: nothing.
 struct ManagedAdvice {
@@ -74,8 +79,10 @@ struct Allocation {
   unsigned host_flags = 0;
   bool sync_memops = false;
   std::shared_ptr<Pool> pool;
-  bool freed = false;    // cuMemFreeAsync was called; the bytes go when its stream gets there
-  bool exported = false;
+  // Where other processes see that it exists, once its handle was asked for; the arena of another process's memory.
+  SharedSlot* slot = nullptr;
+  int slot_index = -1;
+  std::shared_ptr<Arena> foreign;
   Device* graph_device = nullptr;    // where memory of a graph is counted
   std::uint64_t charged = 0;         // to the device's memory
   std::shared_ptr<Backing> backing;  // null: the application's own memory (registered)
@@ -93,6 +100,8 @@ class AddressSpace {
                                                  MemoryKind kind);
   // The same in host memory, charged to nobody.
   [[nodiscard]] static std::shared_ptr<Allocation> make_host(std::size_t size, MemoryKind kind);
+  // In an arena, charged to nobody.
+  [[nodiscard]] static std::shared_ptr<Allocation> make_on(const std::shared_ptr<Arena>& arena, std::size_t size, MemoryKind kind);
   void add(std::shared_ptr<Allocation> allocation);
   // Forgets a range. The bytes live as long as somebody holds the allocation.
   std::shared_ptr<Allocation> remove(CUdeviceptr base);

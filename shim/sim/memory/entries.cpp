@@ -96,7 +96,9 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
       case MemoryKind::device:
       case MemoryKind::managed:
       case MemoryKind::graph: break;
-      case MemoryKind::pool: allocation->pool->settle(allocation->size); break;
+      case MemoryKind::pool:
+        if (!allocation->pool->imported) allocation->pool->settle(allocation->size);
+        break;
       default: refuse(CUDA_ERROR_INVALID_VALUE);
     }
     call.driver.memory.remove(address);

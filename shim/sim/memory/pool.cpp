@@ -8,6 +8,7 @@
 #include "core/driver.h"
 #include "core/refusal.h"
 #include "device/device.h"
+#include "memory/arena.h"
 #include "stream/stream.h"
 
 namespace cufault::sim {
@@ -25,6 +26,7 @@ std::shared_ptr<Pool> Pool::make(Device& device, const CUmemPoolProps& props) {
   auto pool = std::make_shared<Pool>(device, props);
   pool->self = Driver::get().handles->insert(Kind::pool, pool);
   device.pools.push_back(pool);
+  if ((props.handleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) pool->arena = Arena::make(&props);
   return pool;
 }
 
@@ -54,7 +56,7 @@ std::shared_ptr<Allocation> Pool::allocate(Driver& driver, std::size_t size, con
     require(wanted - reserved <= left, CUDA_ERROR_OUT_OF_MEMORY);
     device.used_memory += wanted - reserved;
   }
-  if (backing == nullptr) backing = make_backing(room);
+  if (backing == nullptr) backing = make_backing(room, arena);
   auto allocation = std::make_shared<Allocation>(reinterpret_cast<CUdeviceptr>(backing->where), size, MemoryKind::pool);
   allocation->backing = std::move(backing);
   allocation->pool = shared_from_this();
@@ -67,6 +69,7 @@ std::shared_ptr<Allocation> Pool::allocate(Driver& driver, std::size_t size, con
 }
 
 void Pool::give_back(const std::shared_ptr<Allocation>& allocation, const Point& point) {
+  if (allocation->backing == nullptr) return;  // of another process
   free_.emplace(allocation->backing->size, Free{allocation->backing, point});
 }
 

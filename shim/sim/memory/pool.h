@@ -14,6 +14,7 @@
 
 namespace cufault::sim {
 
+class Arena;
 class Driver;
 struct Device;
 
@@ -41,6 +42,7 @@ struct Pool : Object, std::enable_shared_from_this<Pool> {
   void* self = nullptr;
   bool is_default = false;
   bool imported = false;
+  std::shared_ptr<Arena> arena;  // of a pool that can be shared
   int follow_events = 1, opportunistic = 1, internal_dependencies = 1;
   std::uint64_t threshold = 0;
   std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;

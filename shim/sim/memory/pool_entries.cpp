@@ -76,6 +76,8 @@ CUresult CUDAAPI cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props)
     require(props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED || props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED);
     constexpr unsigned kHandles = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
     require((static_cast<unsigned>(props->handleTypes) & ~kHandles) == 0);
+    // A byte that was reserved until 13.5.
+    require(props->gpuDirectRDMACapable == 0 || call.driver.configuration().driver_version >= 13050);
     require(std::all_of(std::begin(props->reserved), std::end(props->reserved), [](unsigned char byte) { return byte == 0; }));
     *out = Pool::make(device_for(call, props->location, props->allocType), *props)->handle();
   });
@@ -97,6 +99,7 @@ CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute 
   return api(__func__, kPlain, [&](Call& call) {
     require(value != nullptr);
     const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    require(!pool->imported);
     const auto put = [&](auto answer) { std::memcpy(value, &answer, sizeof answer); };
     switch (attribute) {
       case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: put(pool->follow_events); break;
@@ -115,6 +118,7 @@ CUresult CUDAAPI cuMemPoolGetAttribute(CUmemoryPool handle, CUmemPool_attribute 
 CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute attribute, void* value) {
   return api(__func__, kPlain, [&](Call& call) {
     const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    require(!pool->imported);
     if (value == nullptr) {
       call.misuse(CUFAULT_MISUSE_WOULD_CRASH, handle, "a null value");
       refuse(CUDA_ERROR_INVALID_VALUE);
@@ -150,6 +154,7 @@ CUresult CUDAAPI cuMemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute 
 CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool handle, size_t keep) {
   return api(__func__, kPlain, [&](Call& call) {
     const auto pool = call.use<Pool>(handle, CUDA_ERROR_INVALID_VALUE);
+    require(!pool->imported);
     refuse_unsafe(call);
     pool->trim(keep);
   });
@@ -277,7 +282,7 @@ CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
     call.driver.memory.remove(address);
     Operation operation;
     operation.run = [allocation] {
-      if (allocation->pool != nullptr) allocation->pool->settle(allocation->size);
+      if (allocation->pool != nullptr && !allocation->pool->imported) allocation->pool->settle(allocation->size);
     };
     const Point point = submit(call.driver, stream, std::move(operation));
     if (allocation->pool != nullptr) allocation->pool->give_back(allocation, point);
