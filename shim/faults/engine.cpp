@@ -54,8 +54,9 @@ bool is_filtered(const cufault_plan_rule &rule) noexcept {
 
 }  // namespace
 
-bool engine::start(const plan &plan) noexcept {
+bool engine::start(const plan &plan, cufault_control_rule *counters) noexcept {
   plan_ = &plan;
+  counters_ = counters;
   std::size_t listed = 0;
   for (std::uint32_t i = 0; i < plan.rule_count(); ++i) listed += plan.rule(i).symbols_count;
   rules_ = process::map_array<rule_state>(plan.rule_count());
@@ -97,12 +98,9 @@ bool engine::start(const plan &plan) noexcept {
   return true;
 }
 
-void engine::reset() noexcept {
+void engine::reset(cufault_control_rule *counters) noexcept {
+  counters_ = counters;
   for (std::uint32_t i = 0; i < plan_->rule_count(); ++i) {
-    rules_[i].matched.store(0, std::memory_order_relaxed);
-    rules_[i].fired.store(0, std::memory_order_relaxed);
-    rules_[i].drawn.store(0, std::memory_order_relaxed);
-    rules_[i].disarmed.store(false, std::memory_order_relaxed);
     for (std::size_t at = 0; rules_[i].seen != nullptr && at < most_stacks; ++at) rules_[i].seen[at].store(0, std::memory_order_relaxed);
   }
   state_.reset();
@@ -118,9 +116,9 @@ void engine::ended(api::handle_kind kind, std::uint64_t handle) noexcept {
 std::uint32_t engine::fire_missing(std::uint32_t symbol) noexcept {
   for (std::uint32_t i = first_[symbol]; i < first_[symbol + 1] && list_[i] != 0; ++i) {
     const std::uint32_t rule = list_[i] - 1;
-    if (plan_->rule(rule).effect != CUFAULT_EFFECT_MISSING || rules_[rule].disarmed.load(std::memory_order_relaxed)) continue;
-    rules_[rule].matched.fetch_add(1, std::memory_order_relaxed);
-    rules_[rule].fired.fetch_add(1, std::memory_order_release);
+    if (plan_->rule(rule).effect != CUFAULT_EFFECT_MISSING || disarmed(rule)) continue;
+    counter(counters_[rule].matched).fetch_add(1, std::memory_order_relaxed);
+    counter(counters_[rule].fired).fetch_add(1, std::memory_order_release);
     return rule + 1;
   }
   return 0;
@@ -191,7 +189,7 @@ bool engine::matches_handle(std::uint32_t rule, const call_facts &call) const no
 
 bool engine::matches(std::uint32_t rule, const call_facts &call, const thread_state &thread, switch_role role) noexcept {
   const cufault_plan_rule &of = plan_->rule(rule);
-  if (rules_[rule].disarmed.load(std::memory_order_relaxed) || !nested_wanted(of.nested, call.nested)) return false;
+  if (disarmed(rule) || !nested_wanted(of.nested, call.nested)) return false;
   if (!rules_[rule].filtered) return true;
   if (of.step != 0 && of.step != open_step()) return false;
   if (of.switch_role != CUFAULT_SWITCH_ANY &&
@@ -225,12 +223,12 @@ bool engine::due(std::uint32_t rule, std::uint64_t ordinal) noexcept {
   if (ordinal < of.from || (ordinal - of.from) % of.every != 0) return false;
   if (of.probability >= 1.0) return of.limit == 0 || (ordinal - of.from) / of.every < of.limit;
   if (draw(of.seed, ordinal) >= of.probability) return false;
-  return of.limit == 0 || rules_[rule].drawn.fetch_add(1, std::memory_order_relaxed) < of.limit;
+  return of.limit == 0 || counter(counters_[rule].drawn).fetch_add(1, std::memory_order_relaxed) < of.limit;
 }
 
 void engine::apply(std::uint32_t rule, std::uint64_t ordinal, decision &decision) noexcept {
   const cufault_plan_rule &of = plan_->rule(rule);
-  rules_[rule].fired.fetch_add(1, std::memory_order_release);
+  counter(counters_[rule].fired).fetch_add(1, std::memory_order_release);
   decision.rule = rule + 1;
   decision.ordinal = ordinal;
   decision.effect = of.effect;
@@ -267,7 +265,7 @@ decision engine::decide(const call_facts &call, thread_state &thread) noexcept {
   for (std::uint32_t i = first_[call.symbol]; i < first_[call.symbol + 1] && list_[i] != 0; ++i) {
     const std::uint32_t rule = list_[i] - 1;
     if (!matches(rule, call, thread, decided.role)) continue;
-    const std::uint64_t ordinal = rules_[rule].matched.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint64_t ordinal = counter(counters_[rule].matched).fetch_add(1, std::memory_order_relaxed) + 1;
     if (due(rule, ordinal) && decided.rule == 0) apply(rule, ordinal, decided);
   }
   if (faulted && !decided.answered) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "contexts.h"
+#include "cufault/control_page.h"
 #include "fault_state.h"
 #include "handles.h"
 #include "plan.h"
@@ -49,10 +50,10 @@ struct decision {
 
 class engine {
  public:
-  /* `plan` must outlive it. False: no memory. */
-  [[nodiscard]] bool start(const plan &plan) noexcept;
-  /* In a forked child: every count starts again, nothing is faulted, nothing is bound. The open step stays open. */
-  void reset() noexcept;
+  /* `plan`, and one counter a rule, all zero, must outlive it. False: no memory. */
+  [[nodiscard]] bool start(const plan &plan, cufault_control_rule *counters) noexcept;
+  /* In a forked child: counts in `counters`, nothing is faulted, nothing is bound. The open step stays open. */
+  void reset(cufault_control_rule *counters) noexcept;
 
   /* Whether decide() would let a call of that symbol pass whatever it is: no rule over it, no fault in force. */
   [[nodiscard]] bool indifferent(std::uint32_t symbol) const noexcept {
@@ -77,23 +78,25 @@ class engine {
   void switch_step(std::uint32_t step, thread_state &thread) noexcept;
 
   [[nodiscard]] const plan &the_plan() const noexcept { return *plan_; }
-  [[nodiscard]] std::uint64_t fired(std::uint32_t rule) const noexcept { return rules_[rule].fired.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t matched(std::uint32_t rule) const noexcept { return rules_[rule].matched.load(std::memory_order_relaxed); }
-  void arm(std::uint32_t rule, bool armed) noexcept { rules_[rule].disarmed.store(!armed, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t fired(std::uint32_t rule) const noexcept { return counter(counters_[rule].fired).load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t matched(std::uint32_t rule) const noexcept { return counter(counters_[rule].matched).load(std::memory_order_relaxed); }
+  void arm(std::uint32_t rule, bool armed) noexcept {
+    std::atomic_ref<std::uint32_t>(counters_[rule].disarmed).store(armed ? 0 : 1, std::memory_order_relaxed);
+  }
 
   [[nodiscard]] handles &objects() noexcept { return handles_; }
 
  private:
-  /* One rule's counters, on cache lines of their own: threads that match different rules must not slow each other. */
-  struct alignas(128) rule_state {
+  /* What is kept of a rule besides its counters, which have cache lines of their own. */
+  struct rule_state {
     bool filtered; /* it asks for more than the function */
-    std::atomic<std::uint64_t> matched;
-    std::atomic<std::uint64_t> fired;
-    std::atomic<std::uint64_t> drawn;
-    std::atomic<bool> disarmed;
     std::atomic<std::uint64_t> *seen; /* stacks, if each is to fire once */
   };
 
+  [[nodiscard]] static std::atomic_ref<std::uint64_t> counter(std::uint64_t &of) noexcept { return std::atomic_ref<std::uint64_t>(of); }
+  [[nodiscard]] bool disarmed(std::uint32_t rule) const noexcept {
+    return std::atomic_ref<std::uint32_t>(counters_[rule].disarmed).load(std::memory_order_relaxed) != 0;
+  }
   [[nodiscard]] bool matches(std::uint32_t rule, const call_facts &call, const thread_state &thread, switch_role role) noexcept;
   [[nodiscard]] bool matches_thread(const cufault_plan_rule &rule, const thread_state &thread) const noexcept;
   [[nodiscard]] bool matches_handle(std::uint32_t rule, const call_facts &call) const noexcept;
@@ -104,6 +107,7 @@ class engine {
   void follow_switch(const call_facts &call, thread_state &thread) noexcept;
 
   const plan *plan_ = nullptr;
+  cufault_control_rule *counters_ = nullptr;
   rule_state *rules_ = nullptr;
   std::uint32_t *first_ = nullptr; /* per symbol: where its rules begin in list_; one more at the end */
   std::uint32_t *list_ = nullptr;

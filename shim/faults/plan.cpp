@@ -93,7 +93,8 @@ bool check_header(const plan &of, process::message &why) noexcept {
     why << "backend_path '" << of.string(header.backend_path) << "' is not an absolute path";
     return false;
   }
-  if ((header.flags & CUFAULT_PLAN_TRACE) != 0 && *of.string(header.run_folder) != '/') {
+  const char folder_begins = *of.string(header.run_folder);
+  if (folder_begins != '/' && (folder_begins != '\0' || (header.flags & CUFAULT_PLAN_TRACE) != 0)) {
     why << "run_folder '" << of.string(header.run_folder) << "' is not an absolute path";
     return false;
   }

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "call.h"
+#include "control_page.h"
 #include "cufault/api_table.h"
 #include "lookups.h"
 #include "plan_file.h"
@@ -109,6 +110,13 @@ void start_trace(std::uint32_t parent, bool forked) noexcept {
     process::refuse(why.view());
 }
 
+cufault_control_rule *control_page() noexcept {
+  process::message why;
+  cufault_control_rule *const made = make_control_page(the_shim.plan, why);
+  if (made == nullptr) process::refuse(why.view());
+  return made;
+}
+
 void publish(const preparation &in) noexcept {
   the_shim.pid = static_cast<std::uint32_t>(::getpid());
   the_shim.driver = in.driver;
@@ -116,7 +124,7 @@ void publish(const preparation &in) noexcept {
   the_shim.planned = in.file.bytes != nullptr;
   for (std::uint32_t i = 0; i < api::symbol_count; ++i) backend_functions[i] = in.functions[i];
   if (the_shim.planned) {
-    if (!the_shim.life.begin() || !the_shim.unwinder.start() || !the_shim.faults.start(the_shim.plan))
+    if (!the_shim.life.begin() || !the_shim.unwinder.start() || !the_shim.faults.start(the_shim.plan, control_page()))
       process::refuse("no memory for the plan's rules");
     if (the_shim.plan.header().backend == CUFAULT_BACKEND_SIMULATED) attach_simulator();
     remember_addresses(in.functions, reinterpret_cast<void *>(&answer_not_found));
@@ -164,7 +172,7 @@ void renew_after_fork() noexcept {
     the_shim.pid = static_cast<std::uint32_t>(::getpid());
     ++the_shim.generation;
     forget_threads();
-    the_shim.faults.reset();
+    the_shim.faults.reset(control_page());
     start_trace(parent, true);
     the_shim.life.renew();
   }

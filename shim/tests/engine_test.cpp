@@ -25,7 +25,8 @@ class run {
   explicit run(const plan_builder &plan) : bytes_(plan.bytes()) {
     process::message why;
     if (!plan_.read(bytes_.data(), bytes_.size(), why)) throw std::runtime_error(why.c_str());
-    if (!engine.start(plan_)) throw std::bad_alloc();
+    counters.resize(plan.rules.size());
+    if (!engine.start(plan_, counters.data())) throw std::bad_alloc();
   }
 
   faults::decision call(const char *symbol, std::vector<std::uint64_t> args = {}, bool nested = false) {
@@ -48,6 +49,7 @@ class run {
   }
   void make(const char *symbol, std::uint64_t handle) { call(symbol, {reinterpret_cast<std::uint64_t>(&handle)}); }
 
+  std::vector<cufault_control_rule> counters;
   faults::engine engine;
   faults::thread_state thread{};
   const void *caller = nullptr;
@@ -515,7 +517,8 @@ TEST(Fork, AChildCountsFromZeroUnfaultedInTheSameStep) {
   run run(plan);
   run.engine.switch_step(step, run.thread);
   run.call("cuCtxSynchronize");
-  run.engine.reset();
+  std::vector<cufault_control_rule> of_the_child(1);
+  run.engine.reset(of_the_child.data());
   EXPECT_EQ(run.engine.fired(0), 0u);
   EXPECT_FALSE(run.call("cuStreamQuery", {1}).answered);
   EXPECT_EQ(run.engine.open_step(), step);

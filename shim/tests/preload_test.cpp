@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "cufault/api_table.h"
+#include "cufault/control_page.h"
 #include "program.h"
 
 namespace cufault::tests {
@@ -465,6 +466,45 @@ TEST(Control, OpensStepsNamesHandlesAndCounts) {
   const auto counts = trace.notes(CUFAULT_NOTE_RULE_COUNT);
   ASSERT_THAT(counts, SizeIs(1));
   EXPECT_EQ(counts[0].raw.body.text.other, 1u);
+}
+
+/* The rule as an outsider sees it. */
+cufault_control_rule outside(const shim_run &run, const std::string &pid, std::size_t rule) {
+  const std::string bytes = file_bytes(run.folder() / ("control." + pid));
+  const auto head = read_at<cufault_control_page>(bytes, 0);
+  return read_at<cufault_control_rule>(bytes, head.header_size + rule * head.rule_size);
+}
+
+TEST(ControlPage, CountsOutlastAProcessThatWasKilled) {
+  shim_run run;
+  run.plan.add(nth(2), {"cuCtxSynchronize"}, "second");
+  EXPECT_EQ(run.victim({"sync", "sync", "sync", "die"}).status, 128 + SIGKILL);
+  const std::string pid = std::to_string(run.trace().processes.begin()->first);
+  const cufault_control_rule rule = outside(run, pid, 0);
+  EXPECT_STREQ(rule.label, "second");
+  EXPECT_EQ(rule.matched, 4u);
+  EXPECT_EQ(rule.fired, 1u);
+  const auto permissions = std::filesystem::status(run.folder() / ("control." + pid)).permissions();
+  EXPECT_EQ(permissions, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST(ControlPage, DisarmsARuleFromOutside) {
+  shim_run run;
+  cufault_plan_rule rule = plain_rule();
+  rule.limit = 0;
+  run.plan.add(rule, {"cuCtxSynchronize"});
+  const outcome out = run.victim({"sync", "disarm-by-file", "sync"});
+  EXPECT_EQ(out.printed("cuCtxSynchronize", 1), 700);
+  EXPECT_EQ(out.printed("cuCtxSynchronize", 2), 0);
+}
+
+TEST(ControlPage, OfAForkedChildIsItsOwn) {
+  shim_run run;
+  run.plan.add(nth(2), {"cuCtxSynchronize"});
+  EXPECT_EQ(run.victim({"sync", "fork", "sync"}).status, 0);
+  std::vector<std::uint64_t> matched;
+  for (const auto &[pid, process] : run.trace().processes) matched.push_back(outside(run, std::to_string(pid), 0).matched);
+  EXPECT_THAT(matched, ::testing::UnorderedElementsAre(1u, 2u));
 }
 
 TEST(Control, DisarmsAndArmsARule) {

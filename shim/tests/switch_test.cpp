@@ -19,7 +19,7 @@ class Switches : public ::testing::Test {
   Switches() {
     process::message why;
     EXPECT_TRUE(plan_.read(bytes_.data(), bytes_.size(), why));
-    EXPECT_TRUE(engine_.start(plan_));
+    EXPECT_TRUE(engine_.start(plan_, nullptr));
   }
   switch_role call(const char *symbol, std::uint64_t context, bool succeeds = true) { return call_on(thread_, symbol, context, succeeds); }
   switch_role call_on(faults::thread_state &thread, const char *symbol, std::uint64_t context, bool succeeds = true) {

@@ -2,6 +2,8 @@
 // The program under test, linked against libcuda.so.1: each argument names something that it does, in order.
 #include "victim.h"
 
+#include "cufault/control_page.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -208,6 +211,17 @@ void disarm() {
   print_result("cuCtxSynchronize", cuCtxSynchronize());
 }
 
+// As another process would, of which this one knows no more than its plan's folder.
+void disarm_by_file() {
+  std::string plan = std::getenv("CUFAULT_PLAN");
+  const std::string page = plan.substr(0, plan.rfind('/')) + "/control." + std::to_string(::getpid());
+  const int file = ::open(page.c_str(), O_RDWR);
+  const std::uint32_t disarmed = 1;
+  const auto at = static_cast<off_t>(sizeof(cufault_control_page) + offsetof(cufault_control_rule, disarmed));
+  if (::pwrite(file, &disarmed, sizeof disarmed, at) != sizeof disarmed) std::exit(94);
+  ::close(file);
+}
+
 void exec_self() {
   std::fflush(stdout);
   std::vector<char *> arguments = rest;
@@ -316,6 +330,7 @@ const std::map<std::string, std::function<void()>> acts = {
     {"switch", enter_and_restore},
     {"steps", steps},
     {"disarm", disarm},
+    {"disarm-by-file", disarm_by_file},
     {"clear-environment", clear_environment},
     {"export-table", export_table},
     {"absent", absent},

@@ -73,7 +73,8 @@ void use(const faults::plan &plan) {
   if (letters == 1) return; /* so that nobody leaves the reading out */
   const auto engine = std::make_unique<faults::engine>();
   keep_account = true;
-  const bool started = engine->start(plan);
+  std::vector<cufault_control_rule> counters(plan.rule_count());
+  const bool started = engine->start(plan, counters.data());
   keep_account = false;
   if (!started) return;
   faults::thread_state thread{};
