@@ -40,6 +40,7 @@ void add_all(CaseList& list) {
   add_tensor_maps(list);
   add_more_arguments(list);
   add_more_graph_arguments(list);
+  add_more_references(list);
   add_more_states(list);
 }
 

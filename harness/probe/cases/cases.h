@@ -43,6 +43,7 @@ void add_small(CaseList& list);
 void add_tensor_maps(CaseList& list);
 void add_more_arguments(CaseList& list);
 void add_more_graph_arguments(CaseList& list);
+void add_more_references(CaseList& list);
 void add_more_states(CaseList& list);
 
 }  // namespace probe
