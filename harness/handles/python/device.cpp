@@ -92,7 +92,7 @@ py_buffer allocate(py_device& self, std::size_t size, py_stream& stream) {
   });
   const CUdeviceptr address = made->address();
   nb::object resource = nb::module_::import_("cufault.reference").attr("DeviceMemoryResource")(self.handle.ordinal());
-  return py_buffer{{std::move(made), "buffer"}, std::move(resource), address, size};
+  return py_buffer{{std::move(made), "buffer"}, std::move(resource), address, size, nullptr};
 }
 
 int attribute(const py_device& self, CUdevice_attribute which) {

@@ -69,9 +69,6 @@ class warning_sink final : public handles::report_sink {
   }
 };
 
-// During finalization nothing is destroyed and no Python work is done (P22).
-bool leaking() noexcept { return !interpreter_usable(); }
-
 std::atomic<bool> drain_requested{false};
 
 int drain(void*) {
@@ -114,7 +111,6 @@ void bind_errors(nb::module_& module) {
 
   static warning_sink sink;
   handles::exchange_report_sink(&sink);
-  handles::exchange_leak_predicate(&leaking);
   handles::exchange_deferred_hook(&request_drain);
 
   module.def(

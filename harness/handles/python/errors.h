@@ -7,8 +7,8 @@
 
 namespace cufault::reference {
 
-// Makes both classes, translates cuda_error into CUDAError, sends reports to warnings.warn(CUDAWarning), and tells the
-// layer when to leak and how to have deferred clean-up drained.
+// Makes both classes, translates cuda_error into CUDAError, sends reports to warnings.warn(CUDAWarning), and has
+// deferred clean-up drained by a pending call.
 void bind_errors(nanobind::module_& module);
 
 // Reports a text that is not a driver call's failure (a user's deallocate() that raised) through the same channel. The

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "cufault/handles/scope.h"
-#include "errors.h"
 #include "objects.h"
 
 namespace nb = nanobind;
@@ -16,23 +15,6 @@ using namespace nb::literals;
 
 namespace cufault::reference {
 namespace {
-
-// A Python object that a node keeps alive. Goes from deferred clean-up, never on the driver's callback thread.
-class python_owner final : public handles::resource {
- public:
-  // The lock must be held.
-  explicit python_owner(nb::handle object) noexcept : object_(object.inc_ref().ptr()) {}
-
- private:
-  ~python_owner() override = default;
-  void destroy(handles::cleanup&) noexcept override {
-    const with_gil locked;
-    const exception_kept pending;
-    Py_DECREF(object_);
-  }
-
-  PyObject* object_;
-};
 
 // Where a memset node writes, and what that keeps alive.
 struct destination {

@@ -4,7 +4,9 @@
 #include <nanobind/stl/optional.h>
 
 #include <optional>
+#include <string>
 
+#include "errors.h"
 #include "objects.h"
 
 namespace nb = nanobind;
@@ -45,11 +47,58 @@ struct py_pool_resource : py_memory_resource {
   std::optional<owner<handles::memory_pool>> pool;
 };
 
+// Memory that a user's memory resource, written in Python, takes back; or that some Python object owns.
+class python_memory final : public handles::user_memory {
+ public:
+  // The lock must be held.
+  python_memory(nb::object from, nb::object owner, nb::object stream) noexcept
+      : resource_(from.release().ptr()), owner_(owner.release().ptr()), stream_(stream.release().ptr()) {}
+
+  // Calls the resource's deallocate(); an exception becomes a warning. Python work: left undone where the interpreter
+  // ends.
+  void deallocate(CUdeviceptr address, std::size_t size, handles::view<handles::stream>) noexcept override {
+    if (resource_ == Py_None || !interpreter_usable()) {
+      return;
+    }
+    const with_gil locked;
+    const exception_kept pending;
+    try {
+      deallocate_now(address, size);
+    } catch (const std::exception& raised) {
+      warn((handles::handle_text(address) +
+            " could not be given back by its memory resource and is leaked: " + raised.what())
+               .c_str());
+    }
+  }
+
+  // The lock must be held; throws what the resource raises.
+  void deallocate_now(CUdeviceptr address, std::size_t size) {
+    nb::handle(resource_).attr("deallocate")(address, size, "stream"_a = nb::handle(stream_));
+  }
+  [[nodiscard]] bool has_resource() const noexcept { return resource_ != Py_None; }
+
+ private:
+  ~python_memory() override = default;
+  void destroy(handles::cleanup&) noexcept override {
+    if (interpreter_usable()) {
+      const with_gil locked;
+      const exception_kept pending;
+      Py_DECREF(resource_);
+      Py_DECREF(owner_);
+      Py_DECREF(stream_);
+    }
+  }
+
+  PyObject* resource_;
+  PyObject* owner_;
+  PyObject* stream_;
+};
+
 template <class Made>
 py_buffer buffer_object(Made&& made, nb::object resource) {
   const CUdeviceptr address = made->address();
   const std::size_t size = made->size();
-  return py_buffer{{std::forward<Made>(made), "buffer"}, std::move(resource), address, size};
+  return py_buffer{{std::forward<Made>(made), "buffer"}, std::move(resource), address, size, nullptr};
 }
 
 handles::shared<handles::stream> stream_of(std::optional<nb::object> given) {
@@ -124,12 +173,33 @@ struct py_pool_attributes {
   }
 };
 
+nb::object from_handle(CUdeviceptr address, std::size_t size, nb::object resource, nb::object owner,
+                       nb::object stream) {
+  const handles::shared<handles::stream> on = stream_of(stream);
+  handles::unique<python_memory> from(new python_memory(resource, std::move(owner), std::move(stream)));
+  handles::view<python_memory> memory = from;
+  py_buffer made = buffer_object(handles::buffer::adopt(std::move(from), on, address, size), std::move(resource));
+  made.users = memory.get();
+  return nb::cast(std::move(made));
+}
+
 void close_buffer(py_buffer& self, std::optional<nb::object> stream) {
   const handles::shared<handles::stream> on = stream_of(std::move(stream));
-  const without_gil unlocked;
   if (self.handle.closed()) {
     return;
   }
+  if (self.users != nullptr && self.handle->sole_owner()) {
+    // Explicit, so what the resource raises is raised (P25).
+    auto* users = static_cast<python_memory*>(self.users);
+    const CUdeviceptr address = self.handle->give_up();
+    const handles::shared<handles::buffer> until_done = *self.handle;
+    self.handle.close();
+    if (users->has_resource()) {
+      users->deallocate_now(address, self.size);
+    }
+    return;
+  }
+  const without_gil unlocked;
   if (on) {
     self.handle->set_deallocation_stream(on);
   }
@@ -156,6 +226,9 @@ void copy(const py_buffer& from, const py_buffer& to, const py_stream& stream) {
 
 void bind_buffer(nb::module_& module) {
   nb::class_<py_buffer>(module, "Buffer", nb::is_weak_referenceable())
+      .def_static("from_handle", &from_handle, "ptr"_a, "size"_a, "mr"_a = nb::none(), "owner"_a = nb::none(),
+                  nb::kw_only(), "stream"_a = nb::none(),
+                  "Memory that `mr.deallocate(ptr, size, stream=stream)` takes back, or that `owner` owns.")
       .def_prop_ro("handle", [](const py_buffer& self) { return self.handle.closed() ? 0 : self.address; })
       .def_prop_ro("size", [](const py_buffer& self) { return self.handle.closed() ? 0 : self.size; })
       .def_prop_ro("is_closed", [](const py_buffer& self) { return self.handle.closed(); })

@@ -46,6 +46,26 @@ class owner {
   const char* what_;
 };
 
+// A Python object that something keeps alive. Goes from clean-up, with the interpreter's lock taken for it; in an
+// interpreter that ends it is leaked (P22).
+class python_owner final : public handles::resource {
+ public:
+  // The lock must be held.
+  explicit python_owner(nanobind::handle object) noexcept : object_(object.inc_ref().ptr()) {}
+
+ private:
+  ~python_owner() override = default;
+  void destroy(handles::cleanup&) noexcept override {
+    if (interpreter_usable()) {
+      const with_gil locked;
+      const exception_kept pending;
+      Py_DECREF(object_);
+    }
+  }
+
+  PyObject* object_;
+};
+
 struct py_context {
   owner<handles::context> handle;
 };
@@ -68,6 +88,7 @@ struct py_buffer {
   nanobind::object resource;  // the memory resource it came from
   CUdeviceptr address;        // stays readable once closed
   std::size_t size;
+  handles::user_memory* users;  // what takes it back, if that is Python; lives as long as the handle
 };
 
 // The one object of a device; lives as long as the process.

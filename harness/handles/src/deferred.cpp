@@ -4,8 +4,6 @@
 
 #include <atomic>
 
-#include "cufault/handles/resource.h"
-
 namespace cufault::handles {
 namespace {
 
@@ -25,7 +23,7 @@ void defer(deferred& work) noexcept {
 }
 
 void drain_deferred() noexcept {
-  if (newest.load(std::memory_order_relaxed) == nullptr || leak_now()) {
+  if (newest.load(std::memory_order_relaxed) == nullptr) {
     return;
   }
   deferred* head = newest.exchange(nullptr, std::memory_order_acquire);

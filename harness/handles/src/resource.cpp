@@ -9,8 +9,6 @@
 namespace cufault::handles {
 namespace {
 
-constinit std::atomic<leak_predicate> leaking{nullptr};
-
 std::string explanation_of(const report& what) {
   std::string text = what.consequence;
   switch (what.restoring) {
@@ -28,15 +26,6 @@ std::string explanation_of(const report& what) {
 }
 
 }  // namespace
-
-leak_predicate exchange_leak_predicate(leak_predicate predicate) noexcept {
-  return leaking.exchange(predicate, std::memory_order_acq_rel);
-}
-
-bool leak_now() noexcept {
-  const leak_predicate predicate = leaking.load(std::memory_order_acquire);
-  return predicate != nullptr && predicate();
-}
 
 bool cleanup::note(const handles::report& outcome) noexcept {
   if (!outcome.what) {
@@ -88,7 +77,7 @@ void cleanup::note_on(cuda_error& error, unsigned first) const noexcept {
 
 void resource::dispose(cleanup& failures) noexcept {
   // An object of the parent process is the parent's to destroy: a forked child only forgets it.
-  if (generation_ == fork_generation() && loaded_driver() != nullptr && !leak_now()) {
+  if (generation_ == fork_generation() && loaded_driver() != nullptr) {
     destroy(failures);
   }
   delete this;

@@ -63,6 +63,8 @@ class resource {
   void release() noexcept;
   // An owner goes by an explicit close: if it was the last one, what fails is raised (P25), once everything is done.
   void close();
+  // Whether nobody else shares the object at this moment.
+  [[nodiscard]] bool sole_owner() const noexcept { return owners_.load(std::memory_order_acquire) == 1; }
 
  protected:
   resource() noexcept : generation_(fork_generation()) {}
@@ -79,12 +81,6 @@ class resource {
   std::atomic<std::uint32_t> owners_{1};
   std::uint32_t generation_;
 };
-
-// While this answers true, nothing is destroyed any more and everything that goes is leaked in silence: a host language
-// that is being torn down says so (P22). Null (the default) means never.
-using leak_predicate = bool (*)() noexcept;
-leak_predicate exchange_leak_predicate(leak_predicate predicate) noexcept;
-[[nodiscard]] bool leak_now() noexcept;
 
 // A look at an object that somebody else owns. Costs nothing, keeps nothing alive.
 template <class Object>

@@ -58,5 +58,5 @@ __all__ = [
     "_set_context_restore_fault_for_testing",
 ]
 
-# While warnings can still be shown; what is left after this is leaked in silence.
+# While warnings can still be shown: what fails later than this goes to stderr.
 atexit.register(_forget_primary_contexts)
