@@ -35,6 +35,11 @@ class Line:
     mark: str
     gap: int = 0
 
+    @property
+    def classes(self) -> str:
+        """What it is; the injected fault is what to look at, a call that failed by itself comes next."""
+        return f"kind-{self.kind}" + {"injected": " marked", "failed": " failed"}.get(self.mark, "")
+
 
 def timeline(entries: list[TimelineEntry]) -> list[Line]:
     """The lines to show: all of a short timeline, otherwise first, last, marked ones and their neighbours."""

@@ -170,5 +170,6 @@ def standing_sentences(results: Results) -> list[str]:
             else "a violation here is a finding about it, not a failure"
         )
         name = f"{subject['name']} {subject['version']}".strip()
-        sentences.append(f"{name} ({subject['standing']}): {len(runs)} runs, {said or 'nothing ran'}; {meaning}")
+        noun = "run" if len(runs) == 1 else "runs"
+        sentences.append(f"{name} ({subject['standing']}): {len(runs)} {noun}, {said or 'nothing ran'}; {meaning}")
     return sentences

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cufault_reports.matrix import Cell, by_subject, failures, findings, standing_sentences, variant
+from cufault_reports.matrix import Cell, by_subject, failures, findings, outcomes_of, standing_sentences, variant
 from cufault_reports.results import Results, Run
 from cufault_reports.texts import duration, one_line
 
@@ -21,7 +21,7 @@ STYLES = {
     "not_applicable": "dim",
     "off": "dim",
 }
-LISTED_RUNS = 12  # of each kind; the HTML report has them all
+LISTED_GROUPS = 24  # the HTML report has them all
 
 
 def print_table(results: Results, console: Console) -> None:
@@ -34,8 +34,8 @@ def print_table(results: Results, console: Console) -> None:
         _print_runs(console, title, style, runs)
     console.print()
     for sentence in standing_sentences(results):
-        console.print(Text(one_line(sentence)))
-    console.print(Text(f"{len(results['runs'])} runs in {duration(results['duration_ns'])}"))
+        console.print(Text(one_line(sentence)), soft_wrap=True)
+    console.print(Text(f"{_runs(len(results['runs']))} in {duration(results['duration_ns'])}"))
 
 
 def _table(results: Results) -> Table:
@@ -59,14 +59,28 @@ def _table(results: Results) -> Table:
 
 
 def _print_runs(console: Console, title: str, style: str, runs: list[Run]) -> None:
+    """The runs, put together by subject and broken rule, each with one example: what happened, how to repeat it."""
     if not runs:
         return
+    groups: dict[tuple[str, str], list[tuple[Run, str]]] = {}
+    for run in runs:
+        broken = [(outcome.rule, outcome.reason) for outcome in outcomes_of(run) if outcome.status == "violated"]
+        for rule, reason in broken or [(run["outcome"].replace("_", " "), run["reason"])]:
+            groups.setdefault((run["subject"], rule), []).append((run, reason))
     console.print()
-    console.print(Text(f"{title}: {len(runs)} runs", style=style))
-    for run in runs[:LISTED_RUNS]:
-        name = " ".join(part for part in (run["scenario"], f"[{variant(run)}]" if variant(run) else "") if part)
-        console.print(Text(f"  {one_line(run['subject'], 60)}: {one_line(name, 200)}", style="bold"))
-        console.print(Text(f"    {one_line(run['outcome'].replace('_', ' '), 40)}: {one_line(run['reason'], 300)}"))
-        console.print(Text(f"    {one_line(run['command'], 300)}", style="dim"))
-    if len(runs) > LISTED_RUNS:
-        console.print(Text(f"  … and {len(runs) - LISTED_RUNS} more, all of them in the HTML report", style="dim"))
+    console.print(Text(f"{title}: {_runs(len(runs))}", style=style))
+    for (subject, rule), members in sorted(groups.items())[:LISTED_GROUPS]:
+        run, reason = members[0]
+        name = f"{run['scenario']} [{variant(run)}]" if variant(run) else run["scenario"]
+        head = f"  {one_line(subject, 60)}: {one_line(rule, 40)} in {_runs(len(members))}: {one_line(reason, 300)}"
+        console.print(Text(head, style="bold"), soft_wrap=True)
+        console.print(Text(f"    {'for example' if len(members) > 1 else 'in'}: {one_line(name, 300)}"), soft_wrap=True)
+        console.print(Text(f"    {one_line(run['command'], 500)}", style="dim"), soft_wrap=True)
+    if len(groups) > LISTED_GROUPS:
+        console.print(
+            Text(f"  … and {len(groups) - LISTED_GROUPS} more kinds, all of them in the HTML report", style="dim")
+        )
+
+
+def _runs(number: int) -> str:
+    return f"{number} run" if number == 1 else f"{number} runs"

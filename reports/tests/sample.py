@@ -80,7 +80,7 @@ def verdict(status: str = "holds", **changes: Any) -> Verdict:
         "calls": {"total": 61, "injected": 1, "lost": 0, "unmodelled": [], "misuse": [], "invisible": []},
         "processes": [{"pid": 7, "program": "python", "backend": "simulated", "driver_version": 13000, "calls": 61}],
         "timeline": [
-            {"time_ns": 1_000_000, "text": "drop s", "kind": "step", "mark": None},
+            {"time_ns": 1_000_000, "text": "step drop s begins", "kind": "step_begin", "mark": None},
             {"time_ns": 4_000_000, "text": call, "kind": "call", "mark": "injected"},
         ],
     }

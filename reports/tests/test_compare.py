@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import sample
 from cufault_reports.compare import compare, render_comparison, write_comparison
+from cufault_reports.results import Run
 
 
-def _with_call(text: str) -> sample.Run:
+def _with_call(text: str) -> Run:
     timeline = [{"time_ns": 1, "text": text, "kind": "call", "mark": None}]
     return sample.run(1, verdict=sample.verdict(timeline=timeline))
 
@@ -22,7 +23,7 @@ def test_results_that_differ_in_handle_values_only_agree() -> None:
 
 
 def test_another_handle_than_before_is_a_difference() -> None:
-    def pair(used: str) -> sample.Run:
+    def pair(used: str) -> Run:
         texts = ("cuStreamCreate(0x1) -> CUDA_SUCCESS", f"cuStreamQuery({used}) -> CUDA_SUCCESS")
         timeline = [{"time_ns": 1, "text": text, "kind": "call", "mark": None} for text in texts]
         return sample.run(1, verdict=sample.verdict(timeline=timeline))

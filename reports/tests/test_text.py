@@ -26,16 +26,26 @@ def test_each_rule_has_a_row_with_every_subjects_outcome() -> None:
 
 def test_it_says_which_violations_fail_the_run() -> None:
     text = printed(sample.results())
-    assert "reference 0.1.0 (conforming): 1 runs, 1 pass; a violation here is a failure" in text
-    assert (
-        "cuda.core 1.2.2 (observed): 1 runs, 1 finding; a violation here is a finding about it, not a failure" in text
-    )
+    assert "reference 0.1.0 (conforming): 1 run, 1 pass; a violation here is a failure" in text
+    assert "cuda.core 1.2.2 (observed): 1 run, 1 finding; a violation here is a finding about it, not a failure" in text
 
 
-def test_a_long_list_of_findings_is_cut_and_says_so() -> None:
-    text = printed(sample.results(*(sample.finding(number) for number in range(40))))
-    assert "Findings about observed subjects: 40 runs" in text
-    assert "and 28 more" in text
+def test_findings_are_put_together_by_rule_with_one_example_and_its_command() -> None:
+    lines = printed(sample.results(*(sample.finding(number) for number in range(40))), width=60).splitlines()
+    at = lines.index("Findings about observed subjects: 40 runs")
+    assert lines[at + 1] == "  cuda.core: P12 in 40 runs: no warning names cuStreamDestroy"
+    assert lines[at + 3] == "    cufault run scenarios/stream/drop.scenario.yaml --subject cuda.core"
+
+
+def test_a_failure_without_a_broken_rule_says_its_outcome() -> None:
+    text = printed(sample.results(sample.run(1, outcome="not_exercised", reason="f1 never fired")))
+    assert "cuda.core: not exercised in 1 run: f1 never fired" in text
+
+
+def test_a_long_list_is_cut_and_says_so() -> None:
+    rules = [{"rule": f"P{number}", "status": "violated", "reason": "why"} for number in range(100, 140)]
+    text = printed(sample.results(sample.finding(1, verdict=sample.verdict("violated", rules=rules))))
+    assert "and 16 more kinds" in text
 
 
 def test_hostile_texts_do_not_steer_the_terminal() -> None:
