@@ -150,16 +150,15 @@ class book_keeper {
         report(incident::what::destroy_of_indeterminate, found);
       return;
     }
-    if (!call.succeeded() || !call.happened()) {
-      thing.state = fate::indeterminate;
-      thing.died = now_;
-      return;
-    }
     const auto times = static_cast<std::int64_t>(role.times < 0 ? 1 : argument(call, role.times));
     std::int64_t& count = role.holder < 0 ? thing.references : thing.held[argument(call, role.holder)];
     count -= times;
+    // A failed release may have given its reference up or not; that of another reference is no second try of it.
+    thing.doubtful = thing.doubtful || !call.succeeded() || !call.happened();
     if (count < 0) report(incident::what::release_of_too_many, found);
-    if (thing.total() <= 0) end(call, thing);
+    if (thing.total() > 0) return;
+    end(call, thing);
+    if (thing.doubtful) thing.state = fate::indeterminate;
   }
 
   void end(const event& call, object& thing) {

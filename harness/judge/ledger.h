@@ -31,6 +31,7 @@ struct object {
   fate state = fate::alive;
   std::uint64_t owner = 0;                     // context or graph that it goes with; 0: none, or not known
   std::int64_t references = 1;                 // held by the caller
+  bool doubtful = false;                       // a release failed, so the driver may count one more
   std::map<std::uint64_t, std::int64_t> held;  // by holders: graphs and executable graphs
   std::vector<std::size_t> attempts;           // every call that was to destroy or release it
   std::vector<std::string> names;              // that the scenario or program gave it

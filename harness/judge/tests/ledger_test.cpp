@@ -56,6 +56,17 @@ TEST(Ledger, APrimaryContextCountsItsRetentionsAndComesBackUnderTheSameHandle) {
   EXPECT_TRUE(told.told().book.incidents.empty());
 }
 
+TEST(Ledger, EachRetentionOfAPrimaryContextMayFailToBeReleasedOnce) {
+  story told;
+  told.call("cuDevicePrimaryCtxRetain", {0x7ff0, 0}, home).call("cuDevicePrimaryCtxRetain", {0x7ff0, 0}, home);
+  told.fails("cuDevicePrimaryCtxRelease_v2", {0}, deinitialized).fails("cuDevicePrimaryCtxRelease_v2", {0}, deinitialized);
+  EXPECT_EQ(only(told.told(), "primary_context").state, fate::indeterminate);
+  EXPECT_TRUE(told.told().book.incidents.empty());
+  told.fails("cuDevicePrimaryCtxRelease_v2", {0}, deinitialized);
+  ASSERT_EQ(told.told().book.incidents.size(), 1u);
+  EXPECT_EQ(told.told().book.incidents[0].kind, incident::what::destroy_of_indeterminate);
+}
+
 TEST(Ledger, AUserObjectLivesAsLongAsAGraphThatCameFromItsGraph) {
   story told;
   told.call("cuGraphCreate", {0x7ff0, 0}, 0x6000).call("cuUserObjectCreate", {0x7ff0, 0, 0, 1, 1}, 0x9000);
