@@ -15,6 +15,11 @@ from programs import PROGRAMS
 ROOT = Path(__file__).resolve().parents[3]
 CODE = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
 
+# Scenarios whose calls may come in another order, each with its reason; their outcomes must agree all the same.
+ORDER_IS_OPEN = {
+    "scenarios/graph/owners_live.scenario.yaml": "what a launched graph held is given up on a thread of the driver",
+}
+
 
 def cufault(*words: str | Path, timeout: float = 900) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -57,4 +62,7 @@ def test_scenarios_give_the_same_verdicts_on_the_real_driver_as_on_the_simulated
         done = cufault("run", "scenarios", "--driver", driver, "--out", tmp_path / driver)
         assert done.returncode == 0, f"{driver}: {done.stdout[-4000:]}"
     compared = cufault("compare", tmp_path / "simulated", tmp_path / "real")
-    assert compared.returncode == 0, compared.stdout
+    first, second, counts, *differences = compared.stdout.splitlines()
+    assert int(counts.partition(" ")[0]) > 0, counts
+    unexplained = [line for line in differences if not line.startswith(tuple(ORDER_IS_OPEN)) or ": outcome: " in line]
+    assert unexplained == [], "\n".join([first, second, *unexplained])

@@ -16,7 +16,7 @@ _results = click.Path(path_type=Path, exists=True)
 @click.command(
     "compare",
     help="Compare two results.json (or the folders that hold them) row by row: outcomes, rules, faults, driver calls; "
-    "handles count by order of appearance. The exit status is 1 if anything differs.",
+    "values of handles do not count. The exit status is 1 if anything differs.",
 )
 @click.argument("first", type=_results, metavar="FIRST")
 @click.argument("second", type=_results, metavar="SECOND")
