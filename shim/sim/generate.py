@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the generated sources of the simulated driver: `generate.py entries|lookup|results|profile TEMPLATE OUTPUT`."""
+"""Writes generated sources of the simulated driver: `generate.py entries|lookup|results|profile TEMPLATE OUTPUT`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,19 @@ def _entries() -> dict[str, Any]:
         forward = None
         if symbol.params is not None:
             same = [
-                other for other in function.symbols
-                if other is not symbol and not other.per_thread and other.params is not None and other.returns == symbol.returns
-                and [p.type for p in other.params] == [p.type for p in symbol.params] and (other.since or 0) >= (0 if symbol.per_thread else symbol.since or 0)
+                other
+                for other in function.symbols
+                if other is not symbol
+                and not other.per_thread
+                and other.params is not None
+                and other.returns == symbol.returns
+                and [p.type for p in other.params] == [p.type for p in symbol.params]
+                and (other.since or 0) >= (0 if symbol.per_thread else symbol.since or 0)
             ]
             forward = max(same, key=lambda other: other.since or 0, default=None)
-        entries.append({"symbol": symbol, "forward": forward, "foreign": function.header not in ("cuda.h", "cudaProfiler.h")})
+        entries.append(
+            {"symbol": symbol, "forward": forward, "foreign": function.header not in ("cuda.h", "cudaProfiler.h")}
+        )
     return {"entries": entries}
 
 
@@ -51,7 +58,9 @@ def _profile() -> dict[str, Any]:
     source = HERE / "device" / "profiles" / "nvidia_h200.yaml"
     data = yaml.safe_load(source.read_text(encoding="utf-8"))
     return {
-        "source": source.name, "name": data["name"], "total_memory": data["total_memory"],
+        "source": source.name,
+        "name": data["name"],
+        "total_memory": data["total_memory"],
         "attributes": {**data["attributes"], **data["places"]},
     }
 
@@ -62,7 +71,9 @@ VALUES = {"entries": _entries, "lookup": _lookup, "results": _results, "profile"
 def main(what: str, template: str, output: str) -> None:
     """Renders one template."""
     source = Path(template)
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined
+    )
     text = environment.from_string(source.read_text(encoding="utf-8")).render(template=source.name, **VALUES[what]())
     Path(output).write_text(text, encoding="utf-8")
 

@@ -90,7 +90,12 @@ def test_every_entry_point_is_one_jump_through_its_slot() -> None:
     bodies = dict(re.findall(r"^[0-9a-f]+ <(cu\w+)>:\n((?:\s+[0-9a-f]+:.*\n)+)", listing, re.MULTILINE))
     portable = os.environ["TRAMPOLINES"] == "portable"
     # Passed in memory: the portable form may have to copy it, and then makes a call.
-    by_value = {"cuEGLStreamProducerPresentFrame", "cuIpcOpenEventHandle", "cuIpcOpenMemHandle", "cuIpcOpenMemHandle_v2"}
+    by_value = {
+        "cuEGLStreamProducerPresentFrame",
+        "cuIpcOpenEventHandle",
+        "cuIpcOpenMemHandle",
+        "cuIpcOpenMemHandle_v2",
+    }
     for symbol in spec.load_api().symbols:
         lines = [line.split(":", 1)[1].strip() for line in bodies[symbol.name].splitlines()]
         steps = [line for line in lines if line and not re.match(r"nop|cs nop|data16|endbr64|xchg", line)]

@@ -10,12 +10,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "codegen"))
 
-import spec as driver_spec  # noqa: E402  (a folder of scripts, not a package)
+import spec as driver_spec
 
 
 def exported() -> set[str]:
     """Names of the functions in the dynamic symbol table, weak ones included."""
-    out = subprocess.run(["nm", "-D", "--defined-only", os.environ["CUFAULT_SIM_LIB"]], check=True, capture_output=True, text=True)
+    out = subprocess.run(
+        ["nm", "-D", "--defined-only", os.environ["CUFAULT_SIM_LIB"]], check=True, capture_output=True, text=True
+    )
     return {line.split()[2] for line in out.stdout.splitlines() if line.split()[1] in "TW"}
 
 
