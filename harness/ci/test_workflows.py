@@ -117,6 +117,8 @@ class Runner:
         (packages,) = venv.glob("lib/python*/site-packages")
         # What pip would fetch is borrowed from the environment of this test.
         (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+        (venv / "bin/pytest").write_text('#!/bin/sh\nexec python -m pytest "$@"\n', encoding="utf-8")
+        (venv / "bin/pytest").chmod(0o755)
         tools = folder / "bin"
         tools.mkdir()
         (tools / "sudo").write_text(SUDO, encoding="utf-8")
