@@ -16,4 +16,4 @@ def products(build: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(products(Path(sys.argv[1]).resolve())))
+    sys.stdout.writelines(f"{product}\n" for product in products(Path(sys.argv[1]).resolve()))

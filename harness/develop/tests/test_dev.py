@@ -84,14 +84,14 @@ def test_running_something_compiles_what_is_installed_and_no_test(machine: Machi
     build = machine.root / "meson.build"
     target = "custom_target(output: '{0}', command: ['touch', '@OUTPUT@'], build_by_default: true, install: {1}"
     target += ", install_dir: 'x')"
-    targets = "\n".join(target.format(*each) for each in (("product", "true"), ("test", "false")))
+    targets = "\n".join(target.format(*each) for each in (("product", "true"), ("checker", "false")))
     build.write_text(f"{build.read_text(encoding='utf-8')}{targets}\n", encoding="utf-8")
     folder = machine.root / "build/plain"
     assert machine.dev("run", "true").returncode == 0
-    assert ((folder / "product").exists(), (folder / "test").exists()) == (True, False)
+    assert ((folder / "product").exists(), (folder / "checker").exists()) == (True, False)
     assert (folder / "stage/x/product").exists()
     assert machine.dev("build").returncode == 0
-    assert (folder / "test").exists()
+    assert (folder / "checker").exists()
 
 
 def test_a_build_that_fails_shows_the_compilers_words(machine: Machine) -> None:
